@@ -1,0 +1,229 @@
+/*
+ * message.h: what actors and adapters say to each other. One allocation a message: the struct, and behind it the bytes of
+ * all its spans (message_new's `bytes`), so a message is self-contained and is freed by whoever received it.
+ * Immutable once sent.
+ */
+#ifndef PROTO_MESSAGE_H
+#define PROTO_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/id.h"
+#include "proto/base/result.h"
+#include "proto/base/span.h"
+#include "proto/operation.h"
+#include "proto/sink.h"
+
+enum proto_message_type {
+    PROTO_NONE = 0,
+    /* front, admin, command line -> router -> shard, registry or directory */
+    PROTO_REQUEST, /* as.request; answered by PROTO_REPLY */
+    PROTO_REPLY,   /* as.reply */
+    /* shard <-> module dispatch (transport/modules.h) */
+    PROTO_CALL,        /* as.call; answered by exactly one PROTO_CALL_DONE, after a cancel too */
+    PROTO_CALL_CANCEL, /* as.call_cancel */
+    PROTO_CALL_DONE,   /* as.call_done */
+    /* shard <-> journal */
+    PROTO_COMMIT,    /* as.commit */
+    PROTO_COMMITTED, /* as.committed */
+    PROTO_JOURNAL_ADVANCED, /* journal -> drains: as.position is durable now */
+    /* shard <-> storage */
+    PROTO_FETCH,   /* as.fetch: an execution, blobs of it, its index row, a list */
+    PROTO_FETCHED, /* as.fetched */
+    /* clock <-> shard */
+    PROTO_ALARM_SET, /* as.alarm: (re)sets the one alarm of reply_to.ticket */
+    PROTO_ALARM,     /* as.alarm */
+    /* registry -> shards */
+    PROTO_DEFINITION, /* as.definition: compile and keep; answered by PROTO_DONE */
+    PROTO_PROJECT,    /* as.project: modules and environment; answered by PROTO_DONE */
+    /* shard <-> directory (the shard that hash(channelSessionId) picks) */
+    PROTO_SESSION_BIND, /* as.session; answered by PROTO_DONE */
+    PROTO_SESSION_DROP, /* as.session; no answer */
+    /* ports with slow stores -> the actor that opened them */
+    PROTO_PORT_DONE, /* as.port_done */
+    /* life cycle */
+    PROTO_DRAIN, /* stop taking starts, finish segments, then answer PROTO_DONE */
+    PROTO_STOP,  /* leave the loop */
+    PROTO_DONE,  /* as.done */
+    /* observers (strider run --trace, /v1/events) */
+    PROTO_EVENT, /* as.event */
+    PROTO_MESSAGE_TYPE_COUNT
+};
+
+enum proto_spelling { PROTO_MSGPACK, PROTO_JSON };
+
+struct proto_request {
+    enum proto_operation operation;
+    enum proto_spelling spelling; /* the reply's */
+    struct span body;             /* the whole request: a MAP value, validated, ids checked by the router */
+    struct execution_id execution_id; /* filled by the router where the operation is about one execution */
+    uint64_t received_ms;             /* loop-independent monotonic ms, for time-outs and latency */
+};
+
+struct proto_reply {
+    enum proto_spelling spelling;
+    bool ok;
+    struct span body; /* a whole MAP value: {"v":1,"ok":…,…} */
+};
+
+/* Why a module call ended. */
+enum proto_call_outcome {
+    PROTO_CALL_ANSWERED,      /* an HTTP answer: `status`, `body` as a value (or empty for 202/204) */
+    PROTO_CALL_UNREACHABLE,   /* no connection or it broke before a whole answer: transient */
+    PROTO_CALL_TIMED_OUT,     /* our deadline: transient */
+    PROTO_CALL_BAD_REPLY,     /* `reason`: too large, not JSON, not UTF-8 …: permanent */
+    PROTO_CALL_CANCELLED,     /* by PROTO_CALL_CANCEL */
+    PROTO_CALL_REFUSED,       /* the call itself is impossible (bad URL): permanent */
+};
+
+struct proto_call {
+    struct execution_id execution_id;
+    uint32_t token;        /* with execution_id and attempt: names the call, comes back */
+    uint32_t attempt;
+    struct span project;   /* with `module`: the concurrency bucket */
+    struct span module;    /* the module's name (its URL when it has none) */
+    struct span url;
+    struct span headers;        /* MAP value of strings, may be empty */
+    struct span idempotency_key;
+    struct span traceparent;    /* W3C trace context */
+    struct span body;           /* MAP value; the dispatcher spells it as `spelling` says */
+    enum proto_spelling spelling;
+    uint32_t timeout_ms;
+    uint32_t concurrent_max;    /* of the module, over all shards */
+    size_t reply_bytes_max;
+};
+
+struct proto_call_cancel {
+    struct execution_id execution_id;
+    uint32_t token;
+    uint32_t attempt;
+};
+
+struct proto_call_done {
+    struct execution_id execution_id;
+    uint32_t token;
+    uint32_t attempt;
+    enum proto_call_outcome outcome;
+    uint32_t status;          /* HTTP status when ANSWERED */
+    int64_t retry_after_ms;   /* from Retry-After, capped; -1 when none */
+    struct span body;         /* a validated value, or empty */
+    struct span reason;       /* for a person: what was wrong, with a cut sample of the body */
+    uint32_t elapsed_ms;
+};
+
+/* One batch of journal records (proto/record.h), appended and made durable together. */
+struct proto_commit {
+    struct span records;
+    uint32_t count;
+};
+
+struct proto_committed {
+    enum result result;   /* RESULT_OK, RESULT_FULL, RESULT_IO */
+    uint64_t position;    /* journal position behind the batch */
+};
+
+enum proto_fetch_kind {
+    PROTO_FETCH_EXECUTION, /* state, else blob through the index: newest execution.msgpack */
+    PROTO_FETCH_STEPS,     /* all step blobs of an execution, as an ARRAY value of binaries */
+    PROTO_FETCH_LIST,      /* `query` is the request body: rows of the index as a value */
+    PROTO_FETCH_ROW,       /* one index row */
+    PROTO_FETCH_LOGS,      /* logs of one execution from the index */
+};
+
+struct proto_fetch {
+    enum proto_fetch_kind kind;
+    struct execution_id execution_id;
+    struct span query;
+};
+
+struct proto_fetched {
+    enum proto_fetch_kind kind;
+    struct execution_id execution_id;
+    enum result result;
+    struct span bytes;
+};
+
+struct proto_alarm {
+    int64_t due_ms; /* Unix ms; INT64_MAX: none */
+};
+
+struct proto_definition {
+    struct span project;
+    struct span name;    /* file name, for messages */
+    struct span content; /* the file's bytes */
+    uint32_t version;    /* of each process in it */
+};
+
+struct proto_project {
+    struct span project;
+    struct span workspace;
+    struct span environment; /* MAP value */
+    struct span modules;     /* modules.json as a value */
+};
+
+struct proto_session {
+    struct span channel_session_id;
+    struct execution_id execution_id;
+    uint64_t waiting_since_ms; /* the newest wins */
+};
+
+struct proto_port_done {
+    enum result result;
+    struct span results; /* one byte (enum result) an item, where the operation had several */
+    struct span bytes;   /* what was read */
+};
+
+struct proto_done {
+    enum result result;
+    struct span text; /* for a person, on failure */
+    uint64_t value;
+};
+
+struct proto_event {
+    struct span body; /* MAP value: {"event","executionId","taskId",…} */
+};
+
+struct proto_message {
+    struct proto_message *next; /* private to the queue that holds it */
+    uint32_t magic;             /* PROTO_MESSAGE_MAGIC */
+    enum proto_message_type type;
+    struct proto_address reply_to;
+    union {
+        struct proto_request request;
+        struct proto_reply reply;
+        struct proto_call call;
+        struct proto_call_cancel call_cancel;
+        struct proto_call_done call_done;
+        struct proto_commit commit;
+        struct proto_committed committed;
+        uint64_t position;
+        struct proto_fetch fetch;
+        struct proto_fetched fetched;
+        struct proto_alarm alarm;
+        struct proto_definition definition;
+        struct proto_project project;
+        struct proto_session session;
+        struct proto_port_done port_done;
+        struct proto_done done;
+        struct proto_event event;
+    } as;
+    /* private to message.c */
+    uint8_t *room;
+    uint8_t *room_end;
+};
+
+#define PROTO_MESSAGE_MAGIC 0x4d534731u
+
+/* A zeroed message of that type with `bytes` of room for message_keep; NULL when malloc refuses. */
+struct proto_message *message_new(enum proto_message_type type, size_t bytes);
+/* Copies a span into the message's own room (ASSERTs that it was reserved) and returns the copy. A NUL byte is not added. */
+struct span message_keep(struct proto_message *message, struct span span);
+/* Frees it; NULL is fine. */
+void message_free(struct proto_message *message);
+
+/* Sends to `to` as the answer to its ticket; frees the message when nobody waits or the sink is closed. Always takes it. */
+void message_answer(struct proto_address to, struct proto_message *message);
+
+#endif
