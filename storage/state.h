@@ -1,0 +1,51 @@
+/*
+ * state.h: the port of the state table: what recovery starts from, folded from the journal by the state drain.
+ *
+ * One thread owns it (the storage actor); calls may block on the disk. Changes of one apply are atomic and carry the journal
+ * position that they reach, so after a crash the table and its position agree. Not durable before flush.
+ */
+#ifndef STORAGE_STATE_H
+#define STORAGE_STATE_H
+
+#include "proto/base/arena.h"
+#include "proto/base/result.h"
+#include "proto/base/span.h"
+
+enum storage_table {
+    STORAGE_EXECUTIONS,  /* key executionId -> newest snapshot of a live execution */
+    STORAGE_REQUESTS,    /* key workspaceId NUL requestId -> [bodyHash, atMs, executionId, reply] */
+    STORAGE_DEFINITIONS, /* key projectId NUL name NUL version(be32) -> [atMs, content] */
+    STORAGE_POSITIONS,   /* key drain name -> journal position (be64) */
+    STORAGE_TABLE_COUNT
+};
+
+struct storage_change {
+    enum storage_table table;
+    struct span key;   /* 1..480 bytes */
+    struct span value; /* empty bytes with remove=false is a legal value */
+    bool remove;
+};
+
+struct storage_state;
+
+struct storage_state_ops {
+    /* All or nothing; later changes of the same key win. RESULT_FULL, RESULT_IO: nothing changed. */
+    enum result (*apply)(struct storage_state *self, const struct storage_change *changes, size_t count);
+    /* Makes everything applied durable. */
+    enum result (*flush)(struct storage_state *self);
+    /* *value lives in the arena. RESULT_NOT_FOUND. */
+    enum result (*get)(struct storage_state *self, enum storage_table table, struct span key, struct arena *arena,
+                       struct span *value);
+    /* In key order from the first key > `after` (empty: from the start); `each` returns false to stop. Spans live during the call. */
+    enum result (*scan)(struct storage_state *self, enum storage_table table, struct span after,
+                        bool (*each)(void *owner, struct span key, struct span value), void *owner);
+    /* Number of rows. */
+    uint64_t (*count)(struct storage_state *self, enum storage_table table);
+    void (*close)(struct storage_state *self);
+};
+
+struct storage_state {
+    const struct storage_state_ops *ops;
+};
+
+#endif
