@@ -14,6 +14,7 @@
 #define LIMIT_DEFINITION_BYTES (16u << 20)     /* one definition file */
 #define LIMIT_XML_DEPTH 128u                   /* element nesting in a definition file */
 #define LIMIT_XML_ELEMENTS 200000u             /* elements in a definition file */
+#define LIMIT_PROBLEMS 1000u                   /* problems kept of one file */
 #define LIMIT_TOKENS 100000u                   /* live tokens of one execution (engine.md 3, maxTokens) */
 #define LIMIT_STEPS 200u                       /* steps on one token's path in one segment (engine.md 3, maxSteps) */
 #define LIMIT_HISTORY 1000u                    /* executionMap entries and shipped logs kept (engine.md 6, historyMax) */

@@ -1,0 +1,238 @@
+/*
+ * model.h: a definition, compiled: immutable graphs of nodes and flows, in one arena, shared by every execution of a shard.
+ *
+ * All three notations (BPMN XML, JSON graph, block scheme) compile to this. Nodes and flows are numbered in document order;
+ * everything refers to everything by index within its process, so the graph is walked without pointers chasing names.
+ * Thread: built by one, then read-only.
+ */
+#ifndef ENGINE_MODEL_H
+#define ENGINE_MODEL_H
+
+#include "engine/expression/expression.h"
+#include "proto/base/arena.h"
+#include "proto/base/result.h"
+#include "proto/base/span.h"
+
+#define ENGINE_NONE UINT32_MAX /* no such index */
+
+enum engine_kind {
+#define ENGINE_KIND(symbol, xml, trace, ops) ENGINE_##symbol,
+#include "engine/element/kinds.def"
+#undef ENGINE_KIND
+    ENGINE_KIND_COUNT
+};
+
+enum engine_event_kind {
+    ENGINE_ON_NONE,
+    ENGINE_ON_MESSAGE,
+    ENGINE_ON_TIMER,
+    ENGINE_ON_SIGNAL,
+    ENGINE_ON_ERROR,
+    ENGINE_ON_ESCALATION,
+    ENGINE_ON_COMPENSATION,
+    ENGINE_ON_CONDITION,
+    ENGINE_ON_LINK,
+    ENGINE_ON_CANCEL,
+    ENGINE_ON_TERMINATE,
+    ENGINE_EVENT_KIND_COUNT
+};
+
+enum engine_timer_kind { ENGINE_TIMER_NONE, ENGINE_TIMER_DATE, ENGINE_TIMER_DURATION, ENGINE_TIMER_CYCLE };
+
+struct engine_indexes {
+    const uint32_t *at;
+    uint32_t count;
+};
+
+/* One event definition of an event (several: multiple). Expressions are NULL when not given. */
+struct engine_event_definition {
+    enum engine_event_kind kind;
+    enum engine_timer_kind timer;
+    const struct engine_expression *timer_value; /* ISO 8601 text by expression or literal */
+    struct span name;                            /* message, signal or link name (may hold an expression's text) */
+    const struct engine_expression *name_value;
+    const struct engine_expression *correlation_key;
+    struct span code; /* error or escalation code; empty: catches all */
+    const struct engine_expression *condition;
+    uint32_t activity; /* compensation: activityRef as a node, or ENGINE_NONE */
+};
+
+/* source -> target of an io mapping, an output or a call activity's in/out. */
+struct engine_mapping {
+    const struct engine_expression *source;
+    struct span target; /* variable name or dotted path */
+    uint32_t line;
+};
+
+struct engine_mappings {
+    const struct engine_mapping *at;
+    uint32_t count;
+};
+
+enum engine_loop_kind { ENGINE_LOOP_NONE, ENGINE_LOOP_STANDARD, ENGINE_LOOP_PARALLEL, ENGINE_LOOP_SEQUENTIAL };
+
+struct engine_loop {
+    enum engine_loop_kind kind;
+    bool test_before;
+    const struct engine_expression *maximum;     /* standard: loopMaximum */
+    const struct engine_expression *condition;   /* standard: loopCondition; multi-instance: completionCondition */
+    const struct engine_expression *cardinality; /* multi-instance: loopCardinality */
+    const struct engine_expression *collection;
+    struct span element_variable;
+    struct span output_collection;
+    const struct engine_expression *output_element;
+};
+
+struct engine_assignment {
+    const struct engine_expression *assignee;
+    const struct engine_expression *candidate_groups; /* list or comma-separated text */
+    const struct engine_expression *candidate_users;
+    const struct engine_expression *due_date;
+    struct span form_key;
+};
+
+struct engine_node {
+    uint32_t index;
+    enum engine_kind kind;
+    struct span id;
+    struct span name;
+    struct span task_type; /* explicit (Zeebe type, Camunda topic, strider:type), else the XML name; empty: TasksHasNoType */
+    bool task_type_explicit;
+    uint32_t line; /* in the source file; 0: unknown */
+
+    uint32_t scope;       /* the sub-process node that contains it; ENGINE_NONE: the process itself */
+    uint32_t attached_to; /* boundary event: its host; else ENGINE_NONE */
+    uint32_t default_flow;
+    struct engine_indexes incoming;   /* flows, document order */
+    struct engine_indexes outgoing;   /* flows, document order */
+    struct engine_indexes boundaries; /* boundary events attached to it */
+    struct engine_indexes children;   /* nodes directly inside (sub-processes) */
+    struct engine_indexes starts;     /* children that get a token when the scope opens (engine.md 3) */
+
+    const struct engine_event_definition *events;
+    uint32_t event_count;
+    bool parallel_multiple;
+    bool interrupting;       /* boundary cancelActivity, event sub-process start isInterrupting: TRUE by default */
+    bool triggered_by_event; /* event sub-process */
+    bool for_compensation;
+    bool instantiate; /* receive task or event gateway that starts a process */
+    bool exclusive_type; /* event gateway: false = parallel */
+    bool ordered;        /* ad-hoc: Sequential */
+
+    struct engine_loop loop; /* kind NONE: no marker */
+    struct engine_mappings inputs;  /* into the task's local scope / config */
+    struct engine_mappings outputs; /* out of it */
+    struct engine_mappings headers; /* static configuration (task headers, fields) for the module's `config` */
+    struct engine_assignment assignment;
+    const struct engine_expression *script; /* script, or Camunda `expression` */
+    struct span script_format;
+    struct span result_variable;
+    const struct engine_expression *called; /* call activity: process id */
+    bool propagate_all; /* call activity: all variables in both directions */
+    const struct engine_expression *retries; /* attempts in all, when the file says so */
+    const struct engine_expression *condition; /* complex gateway activationCondition, ad-hoc completionCondition */
+    struct span message_name; /* receive/send task */
+    const struct engine_expression *correlation_key;
+};
+
+struct engine_flow {
+    uint32_t index;
+    uint32_t source;
+    uint32_t target;
+    struct span id;
+    struct span name;
+    const struct engine_expression *condition; /* NULL: none */
+    bool is_default;
+    uint32_t line;
+};
+
+struct engine_process {
+    struct span id;
+    struct span name;
+    struct span project;
+    uint32_t version;   /* set by the registry when it is deployed; 0 before */
+    bool executable;
+    uint32_t line;
+    const struct engine_node *nodes;
+    uint32_t node_count;
+    const struct engine_flow *flows;
+    uint32_t flow_count;
+    struct engine_indexes children; /* nodes at process level */
+    struct engine_indexes starts;   /* those that get a token from a plain start */
+};
+
+/* A compiled file. */
+struct engine_definition {
+    struct arena arena; /* holds everything below */
+    struct span name;   /* file name, as messages show it */
+    struct engine_process *processes;
+    uint32_t process_count;
+};
+
+void engine_definition_free(struct engine_definition *definition);
+/* NULL when absent. An empty id: the only executable process, or the first one. */
+const struct engine_process *engine_definition_find(const struct engine_definition *definition, struct span process_id);
+/* Node or flow by id; NULL when absent. */
+const struct engine_node *engine_process_node(const struct engine_process *process, struct span id);
+const char *engine_kind_xml_name(enum engine_kind kind);
+const char *engine_kind_trace_name(enum engine_kind kind);
+const char *engine_event_kind_name(enum engine_event_kind kind);
+
+/* ---- modules: who executes a task type (modules.json, interfaces.md 3) ---- */
+
+enum engine_builtin {
+    ENGINE_BUILTIN_NONE, /* a URL */
+    ENGINE_BUILTIN_LOG,
+    ENGINE_BUILTIN_SET,
+    ENGINE_BUILTIN_ECHO,
+    ENGINE_BUILTIN_HTTP, /* calls config.url through the dispatcher */
+    ENGINE_BUILTIN_WAIT, /* waits for a callback */
+    ENGINE_BUILTIN_FAIL,
+};
+
+struct engine_module {
+    struct span name; /* first task type, for logs */
+    enum engine_builtin builtin;
+    const struct span *task_types;
+    uint32_t task_type_count;
+    struct span channel; /* empty: any */
+    struct span url;
+    struct span headers; /* MAP value of strings, or empty */
+    uint32_t timeout_ms;
+    uint32_t concurrent_max;
+    uint32_t attempts_max;
+    uint32_t callback_timeout_ms; /* 0: none */
+    bool callback;                /* is called again with phase "callback" */
+    bool cancel;                  /* wants phase "cancel" */
+    bool side_effects;
+    bool strict_outputs;
+    bool message_pack;
+    const struct span *outputs; /* declared keys */
+    uint32_t output_count;
+    struct span test_outputs; /* MAP value or empty */
+};
+
+/* The modules of one project, immutable, in its own arena; the built-ins are always there. */
+struct engine_modules {
+    struct arena arena;
+    struct span project;
+    struct span environment; /* MAP value: `env` */
+    const struct engine_module *modules;
+    uint32_t module_count;
+};
+
+void engine_modules_free(struct engine_modules *modules);
+/* (type, channel), then (type, none), then the built-ins; NULL when nobody does it. */
+const struct engine_module *engine_modules_find(const struct engine_modules *modules, struct span task_type,
+                                                struct span channel);
+
+/* ---- what an execution may look things up in; the caller (shard, run, tests) owns what is found ---- */
+struct engine_library {
+    /* version 0: the newest. NULL when absent. */
+    const struct engine_process *(*process)(const struct engine_library *self, struct span project, struct span process_id,
+                                            uint32_t version);
+    /* Never NULL: a project without modules.json has the built-ins. */
+    const struct engine_modules *(*modules)(const struct engine_library *self, struct span project);
+};
+
+#endif
