@@ -6,11 +6,22 @@
 
 #include "proto/base/span.h"
 
+/* SipHash-2-4 under the 128-bit key (key_low, key_high), both little-endian halves as in the paper. */
+uint64_t base_siphash(struct span span, uint64_t key_low, uint64_t key_high);
+/* The 128-bit variant of the reference implementation. */
+void base_siphash_128(struct span span, uint64_t key_low, uint64_t key_high, uint8_t out[16]);
+
 /* Keyed 64-bit hash for tables and shard selection; the fixed key 0 gives the stable hash that picks a shard. */
-uint64_t base_hash(struct span span, uint64_t key);
+static inline uint64_t base_hash(struct span span, uint64_t key) { return base_siphash(span, key, 0); }
 /* 128-bit variant. */
-void base_hash_128(struct span span, uint64_t key, uint8_t out[16]);
+static inline void base_hash_128(struct span span, uint64_t key, uint8_t out[16])
+{
+    base_siphash_128(span, key, 0, out);
+}
+
 /* CRC32C; pass 0 to begin, the previous result to go on. Uses SSE4.2 where the CPU has it. */
 uint32_t base_crc32c(uint32_t crc, struct span span);
+/* The same by a table: for CPUs without the instruction, and for the test that both agree. */
+uint32_t base_crc32c_by_table(uint32_t crc, struct span span);
 
 #endif

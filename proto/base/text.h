@@ -7,6 +7,36 @@
 #include "proto/base/result.h"
 #include "proto/base/span.h"
 
+/*
+ * Bytes of the valid UTF-8 sequence at `next` (1..4), or 0 when there is none before `end` (RFC 3629 §4; the second byte's
+ * range depends on the first: no overlong forms, no surrogates, nothing above U+10FFFF).
+ */
+static inline size_t text_utf8_sequence(const uint8_t *next, const uint8_t *end)
+{
+    size_t room = (size_t)(end - next);
+    uint8_t first = room == 0 ? 0xff : next[0];
+    if (first < 0x80) {
+        return 1;
+    }
+    if (first < 0xc2 || first > 0xf4) {
+        return 0;
+    }
+    if (first < 0xe0) {
+        return room >= 2 && (next[1] & 0xc0) == 0x80 ? 2 : 0;
+    }
+    if (first < 0xf0) {
+        uint8_t low = first == 0xe0 ? 0xa0 : 0x80;
+        uint8_t high = first == 0xed ? 0x9f : 0xbf;
+        return room >= 3 && next[1] >= low && next[1] <= high && (next[2] & 0xc0) == 0x80 ? 3 : 0;
+    }
+    uint8_t low = first == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = first == 0xf4 ? 0x8f : 0xbf;
+    return room >= 4 && next[1] >= low && next[1] <= high && (next[2] & 0xc0) == 0x80 &&
+                   (next[3] & 0xc0) == 0x80
+               ? 4
+               : 0;
+}
+
 /* Offset of the first byte that is not valid UTF-8 (RFC 3629: no surrogates, no overlong forms), or span.count. */
 size_t text_utf8_valid_count(struct span span);
 

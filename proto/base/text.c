@@ -1,0 +1,238 @@
+/*
+ * text.c: UTF-8, RFC 3339 and edit distance.
+ */
+#include "proto/base/text.h"
+
+#include "proto/base/assert.h"
+
+enum { MS_PER_SECOND = 1000, SECONDS_PER_DAY = 86400, DISTANCE_BYTES_MAX = 64 };
+
+/* 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z. */
+static const int64_t time_least_ms = -62167219200000;
+static const int64_t time_most_ms = 253402300799999;
+
+size_t text_utf8_valid_count(struct span span)
+{
+    const uint8_t *next = span.bytes;
+    const uint8_t *end = next + span.count;
+    while (next < end) {
+        uint64_t word;
+        while ((size_t)(end - next) >= sizeof word) {
+            memcpy(&word, next, sizeof word);
+            if ((word & 0x8080808080808080u) != 0) {
+                break;
+            }
+            next += sizeof word;
+        }
+        /* A run of ASCII ended within these bytes: step over the next few one by one. */
+        const uint8_t *stop = (size_t)(end - next) > sizeof word ? next + sizeof word : end;
+        while (next < stop) {
+            size_t bytes = text_utf8_sequence(next, end);
+            if (bytes == 0) {
+                return (size_t)(next - span.bytes);
+            }
+            next += bytes;
+        }
+    }
+    return span.count;
+}
+
+struct date {
+    int64_t year;
+    unsigned month; /* 1..12 */
+    unsigned day;   /* 1..31 */
+};
+
+/*
+ * Proleptic Gregorian calendar, days since 1970-01-01, by eras of 400 years that begin on March 1st
+ * (Hinnant, "chrono-compatible low-level date algorithms").
+ */
+static int64_t days_of_date(struct date date)
+{
+    int64_t year = date.year - (date.month <= 2);
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t shifted_month = (int64_t)date.month + (date.month > 2 ? -3 : 9);
+    int64_t day_of_year = (153 * shifted_month + 2) / 5 + (int64_t)date.day - 1;
+    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    return era * 146097 + day_of_era - 719468;
+}
+
+static struct date date_of_days(int64_t days)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t day_of_era = days - era * 146097;
+    int64_t year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t shifted_month = (5 * day_of_year + 2) / 153;
+    unsigned month = (unsigned)(shifted_month < 10 ? shifted_month + 3 : shifted_month - 9);
+    return (struct date){
+        .year = year_of_era + era * 400 + (month <= 2),
+        .month = month,
+        .day = (unsigned)(day_of_year - (153 * shifted_month + 2) / 5 + 1),
+    };
+}
+
+static unsigned days_in_month(int64_t year, unsigned month)
+{
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+static char *put_digits(char *next, uint64_t number, unsigned width)
+{
+    for (unsigned i = width; i > 0; i--) {
+        next[i - 1] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    return next + width;
+}
+
+void text_format_time(int64_t unix_ms, char out[TEXT_TIME_BYTES + 1])
+{
+    unix_ms = unix_ms < time_least_ms ? time_least_ms : unix_ms;
+    unix_ms = unix_ms > time_most_ms ? time_most_ms : unix_ms;
+    uint64_t since_year_0 = (uint64_t)(unix_ms - time_least_ms);
+    uint64_t ms_of_day = since_year_0 % (SECONDS_PER_DAY * (uint64_t)MS_PER_SECOND);
+    int64_t days = (int64_t)(since_year_0 / (SECONDS_PER_DAY * (uint64_t)MS_PER_SECOND)) +
+                   time_least_ms / (SECONDS_PER_DAY * (int64_t)MS_PER_SECOND);
+    struct date date = date_of_days(days);
+    char *next = put_digits(out, (uint64_t)date.year, 4);
+    *next++ = '-';
+    next = put_digits(next, date.month, 2);
+    *next++ = '-';
+    next = put_digits(next, date.day, 2);
+    *next++ = 'T';
+    next = put_digits(next, ms_of_day / 3600000, 2);
+    *next++ = ':';
+    next = put_digits(next, ms_of_day / 60000 % 60, 2);
+    *next++ = ':';
+    next = put_digits(next, ms_of_day / MS_PER_SECOND % 60, 2);
+    *next++ = '.';
+    next = put_digits(next, ms_of_day % MS_PER_SECOND, 3);
+    *next++ = 'Z';
+    *next = '\0';
+    ASSERT(next == out + TEXT_TIME_BYTES);
+}
+
+/* Reads exactly `width` digits; false when there are fewer. */
+static bool take_digits(struct span *text, unsigned width, unsigned *out)
+{
+    if (text->count < width) {
+        return false;
+    }
+    unsigned number = 0;
+    for (unsigned i = 0; i < width; i++) {
+        unsigned digit = text->bytes[i] - (unsigned)'0';
+        if (digit > 9) {
+            return false;
+        }
+        number = number * 10 + digit;
+    }
+    *text = span_of(text->bytes + width, text->count - width);
+    *out = number;
+    return true;
+}
+
+/* Takes one byte that is among `choices`; 0 when it is not. */
+static char take_one_of(struct span *text, const char *choices)
+{
+    if (text->count == 0 || text->bytes[0] == 0 || strchr(choices, text->bytes[0]) == NULL) {
+        return 0;
+    }
+    char taken = (char)text->bytes[0];
+    *text = span_of(text->bytes + 1, text->count - 1);
+    return taken;
+}
+
+static bool take_date(struct span *text, struct date *date)
+{
+    unsigned year;
+    if (!take_digits(text, 4, &year) || !take_one_of(text, "-") ||
+        !take_digits(text, 2, &date->month) || !take_one_of(text, "-") ||
+        !take_digits(text, 2, &date->day)) {
+        return false;
+    }
+    date->year = year;
+    return date->month >= 1 && date->month <= 12 && date->day >= 1 &&
+           date->day <= days_in_month(year, date->month);
+}
+
+/* "23:59:60" is legal (a leap second) and counts as the first second after it. */
+static bool take_clock(struct span *text, int64_t *ms)
+{
+    unsigned hour, minute, second;
+    if (!take_digits(text, 2, &hour) || !take_one_of(text, ":") ||
+        !take_digits(text, 2, &minute) || !take_one_of(text, ":") ||
+        !take_digits(text, 2, &second) || hour > 23 || minute > 59 || second > 60) {
+        return false;
+    }
+    *ms = ((int64_t)hour * 3600 + minute * 60 + second) * MS_PER_SECOND;
+    if (!take_one_of(text, ".")) {
+        return true;
+    }
+    unsigned digit, scale = 100;
+    if (!take_digits(text, 1, &digit)) {
+        return false;
+    }
+    do {
+        *ms += digit * scale;
+        scale /= 10;
+    } while (take_digits(text, 1, &digit));
+    return true;
+}
+
+static bool take_offset(struct span *text, int64_t *ms)
+{
+    char sign = take_one_of(text, "Zz+-");
+    unsigned hour = 0, minute = 0;
+    if (sign == '+' || sign == '-') {
+        if (!take_digits(text, 2, &hour) || !take_one_of(text, ":") ||
+            !take_digits(text, 2, &minute) || hour > 23 || minute > 59) {
+            return false;
+        }
+    }
+    *ms = ((int64_t)hour * 60 + minute) * 60 * MS_PER_SECOND * (sign == '-' ? -1 : 1);
+    return sign != 0;
+}
+
+enum result text_parse_time(struct span text, int64_t *unix_ms)
+{
+    struct date date;
+    int64_t clock_ms, offset_ms;
+    if (!take_date(&text, &date) || !take_one_of(&text, "Tt ") || !take_clock(&text, &clock_ms) ||
+        !take_offset(&text, &offset_ms) || text.count != 0) {
+        return RESULT_INVALID;
+    }
+    *unix_ms =
+        days_of_date(date) * SECONDS_PER_DAY * (int64_t)MS_PER_SECOND + clock_ms - offset_ms;
+    return RESULT_OK;
+}
+
+/* Levenshtein, one row at a time. */
+size_t text_distance(struct span a, struct span b)
+{
+    if (a.count > DISTANCE_BYTES_MAX || b.count > DISTANCE_BYTES_MAX) {
+        return SIZE_MAX;
+    }
+    size_t row[DISTANCE_BYTES_MAX + 1];
+    for (size_t j = 0; j <= b.count; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a.count; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.count; j++) {
+            size_t above = row[j];
+            size_t best = diagonal + (a.bytes[i - 1] != b.bytes[j - 1]);
+            best = above + 1 < best ? above + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[b.count];
+}
