@@ -1,7 +1,7 @@
 /*
- * message.h: what actors and adapters say to each other. One allocation a message: the struct, and behind it the bytes of
- * all its spans (message_new's `bytes`), so a message is self-contained and is freed by whoever received it.
- * Immutable once sent.
+ * message.h: what actors and adapters say to each other. One allocation a message: the struct, and
+ * behind it the bytes of all its spans (message_new's `bytes`), so a message is self-contained and
+ * is freed by whoever received it. Immutable once sent.
  */
 #ifndef PROTO_MESSAGE_H
 #define PROTO_MESSAGE_H
@@ -26,8 +26,8 @@ enum proto_message_type {
     PROTO_CALL_CANCEL, /* as.call_cancel */
     PROTO_CALL_DONE,   /* as.call_done */
     /* shard <-> journal */
-    PROTO_COMMIT,    /* as.commit */
-    PROTO_COMMITTED, /* as.committed */
+    PROTO_COMMIT,           /* as.commit */
+    PROTO_COMMITTED,        /* as.committed */
     PROTO_JOURNAL_ADVANCED, /* journal -> drains: as.position is durable now */
     /* shard <-> storage */
     PROTO_FETCH,   /* as.fetch: an execution, blobs of it, its index row, a list */
@@ -57,9 +57,10 @@ enum proto_spelling { PROTO_MSGPACK, PROTO_JSON };
 struct proto_request {
     enum proto_operation operation;
     enum proto_spelling spelling; /* the reply's */
-    struct span body;             /* the whole request: a MAP value, validated, ids checked by the router */
-    struct execution_id execution_id; /* filled by the router where the operation is about one execution */
-    uint64_t received_ms;             /* loop-independent monotonic ms, for time-outs and latency */
+    struct span body; /* the whole request: a MAP value, validated, ids checked by the router */
+    struct execution_id
+        execution_id;     /* filled by the router where the operation is about one execution */
+    uint64_t received_ms; /* loop-independent monotonic ms, for time-outs and latency */
 };
 
 struct proto_reply {
@@ -70,28 +71,28 @@ struct proto_reply {
 
 /* Why a module call ended. */
 enum proto_call_outcome {
-    PROTO_CALL_ANSWERED,      /* an HTTP answer: `status`, `body` as a value (or empty for 202/204) */
-    PROTO_CALL_UNREACHABLE,   /* no connection or it broke before a whole answer: transient */
-    PROTO_CALL_TIMED_OUT,     /* our deadline: transient */
-    PROTO_CALL_BAD_REPLY,     /* `reason`: too large, not JSON, not UTF-8 …: permanent */
-    PROTO_CALL_CANCELLED,     /* by PROTO_CALL_CANCEL */
-    PROTO_CALL_REFUSED,       /* the call itself is impossible (bad URL): permanent */
+    PROTO_CALL_ANSWERED,    /* an HTTP answer: `status`, `body` as a value (or empty for 202/204) */
+    PROTO_CALL_UNREACHABLE, /* no connection or it broke before a whole answer: transient */
+    PROTO_CALL_TIMED_OUT,   /* our deadline: transient */
+    PROTO_CALL_BAD_REPLY,   /* `reason`: too large, not JSON, not UTF-8 …: permanent */
+    PROTO_CALL_CANCELLED,   /* by PROTO_CALL_CANCEL */
+    PROTO_CALL_REFUSED,     /* the call itself is impossible (bad URL): permanent */
 };
 
 struct proto_call {
     struct execution_id execution_id;
-    uint32_t token;        /* with execution_id and attempt: names the call, comes back */
+    uint32_t token; /* with execution_id and attempt: names the call, comes back */
     uint32_t attempt;
-    struct span project;   /* with `module`: the concurrency bucket */
-    struct span module;    /* the module's name (its URL when it has none) */
+    struct span project; /* with `module`: the concurrency bucket */
+    struct span module;  /* the module's name (its URL when it has none) */
     struct span url;
-    struct span headers;        /* MAP value of strings, may be empty */
+    struct span headers; /* MAP value of strings, may be empty */
     struct span idempotency_key;
-    struct span traceparent;    /* W3C trace context */
-    struct span body;           /* MAP value; the dispatcher spells it as `spelling` says */
+    struct span traceparent; /* W3C trace context */
+    struct span body;        /* MAP value; the dispatcher spells it as `spelling` says */
     enum proto_spelling spelling;
     uint32_t timeout_ms;
-    uint32_t concurrent_max;    /* of the module, over all shards */
+    uint32_t concurrent_max; /* of the module, over all shards */
     size_t reply_bytes_max;
 };
 
@@ -106,10 +107,10 @@ struct proto_call_done {
     uint32_t token;
     uint32_t attempt;
     enum proto_call_outcome outcome;
-    uint32_t status;          /* HTTP status when ANSWERED */
-    int64_t retry_after_ms;   /* from Retry-After, capped; -1 when none */
-    struct span body;         /* a validated value, or empty */
-    struct span reason;       /* for a person: what was wrong, with a cut sample of the body */
+    uint32_t status;        /* HTTP status when ANSWERED */
+    int64_t retry_after_ms; /* from Retry-After, capped; -1 when none */
+    struct span body;       /* a validated value, or empty */
+    struct span reason;     /* for a person: what was wrong, with a cut sample of the body */
     uint32_t elapsed_ms;
 };
 
@@ -120,8 +121,8 @@ struct proto_commit {
 };
 
 struct proto_committed {
-    enum result result;   /* RESULT_OK, RESULT_FULL, RESULT_IO */
-    uint64_t position;    /* journal position behind the batch */
+    enum result result; /* RESULT_OK, RESULT_FULL, RESULT_IO */
+    uint64_t position;  /* journal position behind the batch */
 };
 
 enum proto_fetch_kind {
@@ -218,12 +219,17 @@ struct proto_message {
 
 /* A zeroed message of that type with `bytes` of room for message_keep; NULL when malloc refuses. */
 struct proto_message *message_new(enum proto_message_type type, size_t bytes);
-/* Copies a span into the message's own room (ASSERTs that it was reserved) and returns the copy. A NUL byte is not added. */
+/* Copies a span into the message's own room (ASSERTs that it was reserved) and returns the copy. A
+ * NUL byte is not added. */
 struct span message_keep(struct proto_message *message, struct span span);
 /* Frees it; NULL is fine. */
 void message_free(struct proto_message *message);
 
-/* Sends to `to` as the answer to its ticket; frees the message when nobody waits or the sink is closed. Always takes it. */
+/*
+ * Sends to `to` as the answer to its ticket; frees the message when nobody waits or the sink is
+ * closed. Always takes it. The asker finds its ticket in the answer's reply_to.ticket
+ * (reply_to.sink is NULL: nobody waits for an answer to it).
+ */
 void message_answer(struct proto_address to, struct proto_message *message);
 
 #endif

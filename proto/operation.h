@@ -1,5 +1,6 @@
 /*
- * operation.h: the operations of the NNG and REST fronts and the error codes of their replies (interfaces.md 2).
+ * operation.h: the operations of the NNG and REST fronts and the error codes of their replies
+ * (interfaces.md 2).
  */
 #ifndef PROTO_OPERATION_H
 #define PROTO_OPERATION_H
@@ -8,25 +9,25 @@
 #include "proto/base/span.h"
 
 /* X(symbol, "name") */
-#define PROTO_OPERATIONS(X) \
-    X(START, "start") \
-    X(CALLBACK, "callback") \
-    X(GET, "get") \
-    X(LIST, "list") \
-    X(TASKS, "tasks") \
-    X(DEPLOY, "deploy") \
-    X(DEFINITIONS, "definitions") \
-    X(MESSAGE, "message") \
-    X(SIGNAL, "signal") \
-    X(SUSPEND, "suspend") \
-    X(RESUME, "resume") \
-    X(ABORT, "abort") \
-    X(RESTART, "restart") \
-    X(DELETE, "delete") \
-    X(MIGRATE, "migrate") \
-    X(IMPORT, "import") \
-    X(RETRY, "retry") \
-    X(PING, "ping") \
+#define PROTO_OPERATIONS(X)                                                                        \
+    X(START, "start")                                                                              \
+    X(CALLBACK, "callback")                                                                        \
+    X(GET, "get")                                                                                  \
+    X(LIST, "list")                                                                                \
+    X(TASKS, "tasks")                                                                              \
+    X(DEPLOY, "deploy")                                                                            \
+    X(DEFINITIONS, "definitions")                                                                  \
+    X(MESSAGE, "message")                                                                          \
+    X(SIGNAL, "signal")                                                                            \
+    X(SUSPEND, "suspend")                                                                          \
+    X(RESUME, "resume")                                                                            \
+    X(ABORT, "abort")                                                                              \
+    X(RESTART, "restart")                                                                          \
+    X(DELETE, "delete")                                                                            \
+    X(MIGRATE, "migrate")                                                                          \
+    X(IMPORT, "import")                                                                            \
+    X(RETRY, "retry")                                                                              \
+    X(PING, "ping")                                                                                \
     X(STATS, "stats")
 
 enum proto_operation {
@@ -38,11 +39,14 @@ enum proto_operation {
 };
 
 /* X(symbol): the code is its own text, "InvalidRequest". */
-#define PROTO_ERRORS(X) \
-    X(InvalidRequest) X(Unauthorized) X(DefinitionNotFound) X(DefinitionInvalid) X(StartTaskNotFound) X(TasksHasNoType) \
-    X(ModuleNotFound) X(ModuleFailed) X(MaxRetriesExceeded) X(StepLimitExceeded) X(NoPathTaken) X(ExpressionFailed) \
-    X(Deadlock) X(SessionNotFound) X(AlreadyExists) X(AlreadyFinished) X(NotWaiting) X(AmbiguousCallback) \
-    X(InvalidTransition) X(Aborted) X(Timeout) X(Overloaded) X(PayloadTooLarge) X(StorageFailed) X(ShuttingDown) X(Internal)
+#define PROTO_ERRORS(X)                                                                            \
+    X(InvalidRequest)                                                                              \
+    X(Unauthorized) X(DefinitionNotFound) X(DefinitionInvalid) X(StartTaskNotFound)                \
+        X(TasksHasNoType) X(ModuleNotFound) X(ModuleFailed) X(MaxRetriesExceeded)                  \
+            X(StepLimitExceeded) X(NoPathTaken) X(ExpressionFailed) X(Deadlock) X(SessionNotFound) \
+                X(AlreadyExists) X(AlreadyFinished) X(NotWaiting) X(AmbiguousCallback)             \
+                    X(InvalidTransition) X(Aborted) X(Timeout) X(Overloaded) X(PayloadTooLarge)    \
+                        X(StorageFailed) X(ShuttingDown) X(Internal)
 
 enum proto_error {
     PROTO_ERROR_NONE = 0,

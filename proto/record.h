@@ -1,17 +1,19 @@
 /*
- * record.h: what stands in the journal. The journal is the one durable log of the program: state, blobs, audit messages,
- * remembered requests and definitions are all records of it, and each drain (state, blob, audit) is a reader with its own
- * durable position. So nothing is queued in memory only, and the journal may forget what lies before every position.
+ * record.h: what stands in the journal. The journal is the one durable log of the program: state,
+ * blobs, audit messages, remembered requests and definitions are all records of it, and each drain
+ * (state, blob, audit) is a reader with its own durable position. So nothing is queued in memory
+ * only, and the journal may forget what lies before every position.
  *
- * A batch is a run of records; each is: u32 body bytes, u8 kind, body (little-endian). The storage layer wraps batches with
- * length, position and CRC32C. Bodies are MessagePack arrays unless said otherwise:
+ * A batch is a run of records; each is: u32 body bytes, u8 kind, body (little-endian). The storage
+ * layer wraps batches with length, position and CRC32C. Bodies are MessagePack arrays unless said
+ * otherwise:
  *
- *   EVENTS     [executionId, firstEventSequence, events…]        engine events since the execution's last record
- *   SNAPSHOT   [executionId, workspaceId, flags, binary]         execution.msgpack; supersedes the EVENTS before it
- *   STEP       [workspaceId, executionId, stepId, binary]        a step blob, immutable
- *   AUDIT      [executionId, revision, map]                      an audit message (interfaces.md 5)
- *   REQUEST    [workspaceId, requestId, bodyHash, atMs, binary]  the first reply to a requestId
- *   DEFINITION [projectId, name, version, atMs, binary]          a deployed file
+ *   EVENTS     [executionId, firstEventSequence, events…]        engine events since the
+ * execution's last record SNAPSHOT   [executionId, workspaceId, flags, binary] execution.msgpack;
+ * supersedes the EVENTS before it STEP       [workspaceId, executionId, stepId, binary]        a
+ * step blob, immutable AUDIT      [executionId, revision, map]                      an audit
+ * message (interfaces.md 5) REQUEST    [workspaceId, requestId, bodyHash, atMs, binary]  the first
+ * reply to a requestId DEFINITION [projectId, name, version, atMs, binary]          a deployed file
  *   FORGET     [executionId, workspaceId]                        operator's delete
  */
 #ifndef PROTO_RECORD_H
@@ -43,18 +45,19 @@ struct proto_record {
     enum proto_record_kind kind;
     struct span execution_id;
     struct span workspace_id;
-    struct span name;    /* stepId, requestId or file name */
+    struct span name; /* stepId, requestId or file name */
     struct span project_id;
-    uint64_t number;     /* firstEventSequence, flags, revision, bodyHash or version */
+    uint64_t number; /* firstEventSequence, flags, revision, bodyHash or version */
     int64_t at_ms;
-    struct span body;    /* events run, blob bytes, audit map, reply bytes or file bytes */
+    struct span body; /* events run, blob bytes, audit map, reply bytes or file bytes */
 };
 
 struct wire_writer;
 
 /* Appends one record to a batch. */
 void record_write(struct wire_writer *batch, const struct proto_record *record);
-/* Next record of a batch; RESULT_NOT_FOUND at its end, RESULT_CORRUPT when it is none. *batch moves on. */
+/* Next record of a batch; RESULT_NOT_FOUND at its end, RESULT_CORRUPT when it is none. *batch moves
+ * on. */
 MUST_USE enum result record_read(struct span *batch, struct proto_record *out);
 
 #endif

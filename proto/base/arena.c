@@ -1,7 +1,8 @@
 /*
  * arena.c: blocks from malloc, chained backwards from the one being filled.
  *
- * Invariant: `next` and `end` are multiples of ARENA_ALIGNMENT, so an allocation that fits fits rounded up too.
+ * Invariant: `next` and `end` are multiples of ARENA_ALIGNMENT, so an allocation that fits fits
+ * rounded up too.
  */
 #include "proto/base/arena.h"
 
@@ -48,7 +49,8 @@ static void free_block(struct arena *arena, struct arena_block *block)
     free(block);
 }
 
-/* Size of a new block that holds `bytes`: ordinary if the limit lets it, else just enough; 0 when neither. */
+/* Size of a new block that holds `bytes`: ordinary if the limit lets it, else just enough; 0 when
+ * neither. */
 static size_t choose_block_bytes(const struct arena *arena, size_t bytes)
 {
     size_t spare = arena->limit_bytes - arena->taken_bytes;
@@ -113,7 +115,8 @@ void *arena_alloc_block(struct arena *arena, size_t bytes)
     return arena_alloc(arena, bytes);
 }
 
-/* The current block holds nothing but `old`: let realloc move it, so that a growing buffer leaves no waste behind. */
+/* The current block holds nothing but `old`: let realloc move it, so that a growing buffer leaves
+ * no waste behind. */
 static void *grow_block(struct arena *arena, size_t old_bytes, size_t new_bytes)
 {
     struct arena_block *block = arena->current;

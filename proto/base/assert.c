@@ -1,5 +1,6 @@
 /*
- * assert.c: how an assertion fails: one line on stderr, then abort(), so that a core file shows the place.
+ * assert.c: how an assertion fails: one line on stderr, then abort(), so that a core file shows the
+ * place.
  */
 #include "proto/base/assert.h"
 

@@ -18,7 +18,10 @@ struct span {
 /* For printf: "%.*s", SPAN_ARG(name). */
 #define SPAN_ARG(span) (int)(span).count, (const char *)(span).bytes
 
-static inline struct span span_of(const void *bytes, size_t count) { return (struct span){bytes, count}; }
+static inline struct span span_of(const void *bytes, size_t count)
+{
+    return (struct span){bytes, count};
+}
 
 /* From a NUL-terminated string; NULL gives an empty span. */
 static inline struct span span_text(const char *text)
@@ -31,7 +34,10 @@ static inline bool span_equal(struct span a, struct span b)
     return a.count == b.count && (a.count == 0 || memcmp(a.bytes, b.bytes, a.count) == 0);
 }
 
-static inline bool span_is(struct span span, const char *text) { return span_equal(span, span_text(text)); }
+static inline bool span_is(struct span span, const char *text)
+{
+    return span_equal(span, span_text(text));
+}
 
 /* Bytewise order, as memcmp; a prefix comes first. */
 int span_compare(struct span a, struct span b);

@@ -14,7 +14,7 @@ static const int64_t time_most_ms = 253402300799999;
 size_t text_utf8_valid_count(struct span span)
 {
     const uint8_t *next = span.bytes;
-    const uint8_t *end = next + span.count;
+    const uint8_t *end = span.count == 0 ? next : next + span.count;
     while (next < end) {
         uint64_t word;
         while ((size_t)(end - next) >= sizeof word) {
@@ -165,9 +165,9 @@ static bool take_date(struct span *text, struct date *date)
 static bool take_clock(struct span *text, int64_t *ms)
 {
     unsigned hour, minute, second;
-    if (!take_digits(text, 2, &hour) || !take_one_of(text, ":") ||
-        !take_digits(text, 2, &minute) || !take_one_of(text, ":") ||
-        !take_digits(text, 2, &second) || hour > 23 || minute > 59 || second > 60) {
+    if (!take_digits(text, 2, &hour) || !take_one_of(text, ":") || !take_digits(text, 2, &minute) ||
+        !take_one_of(text, ":") || !take_digits(text, 2, &second) || hour > 23 || minute > 59 ||
+        second > 60) {
         return false;
     }
     *ms = ((int64_t)hour * 3600 + minute * 60 + second) * MS_PER_SECOND;
@@ -207,8 +207,7 @@ enum result text_parse_time(struct span text, int64_t *unix_ms)
         !take_offset(&text, &offset_ms) || text.count != 0) {
         return RESULT_INVALID;
     }
-    *unix_ms =
-        days_of_date(date) * SECONDS_PER_DAY * (int64_t)MS_PER_SECOND + clock_ms - offset_ms;
+    *unix_ms = days_of_date(date) * SECONDS_PER_DAY * (int64_t)MS_PER_SECOND + clock_ms - offset_ms;
     return RESULT_OK;
 }
 

@@ -1,8 +1,10 @@
 /*
- * reader.h: reads MessagePack in place. A "value" everywhere in Strider is a span that holds exactly one MessagePack object.
+ * reader.h: reads MessagePack in place. A "value" everywhere in Strider is a span that holds
+ * exactly one MessagePack object.
  *
- * Bytes from outside pass wire_validate once; after that the functions below need no further checks, though each still
- * refuses to run past the end. Ext type 1 is a decimal: its digits in ASCII as JSON wrote them (engine.md 6).
+ * Bytes from outside pass wire_validate once; after that the functions below need no further
+ * checks, though each still refuses to run past the end. Ext type 1 is a decimal: its digits in
+ * ASCII as JSON wrote them (engine.md 6).
  */
 #ifndef PROTO_WIRE_READER_H
 #define PROTO_WIRE_READER_H
@@ -44,14 +46,20 @@ struct wire_cursor {
 
 static inline struct wire_cursor wire_cursor(struct span span)
 {
-    return (struct wire_cursor){span.bytes, span.bytes + span.count};
+    return (struct wire_cursor){span.bytes, span.count == 0 ? span.bytes : span.bytes + span.count};
 }
 
 /*
- * Whole-input check: exactly one object, nothing after it, depth <= depth_max, strings are UTF-8, map keys are strings,
- * counts fit the bytes that are there. RESULT_INVALID or RESULT_LIMIT; *offset says where, *reason why (static text).
+ * Whole-input check: exactly one object, nothing after it, depth <= depth_max, strings are UTF-8,
+ * map keys are strings, counts fit the bytes that are there, decimals are JSON numbers.
+ * RESULT_INVALID or RESULT_LIMIT; *offset says where, *reason why (static text). depth_max is at
+ * most LIMIT_WIRE_DEPTH; an empty array has depth 1.
  */
-MUST_USE enum result wire_validate(struct span bytes, unsigned depth_max, size_t *offset, const char **reason);
+MUST_USE enum result wire_validate(struct span bytes, unsigned depth_max, size_t *offset,
+                                   const char **reason);
+
+/* Are these the digits of a JSON number (RFC 8259 §6)? Then they may stand in a decimal. */
+bool wire_decimal_is_valid(struct span digits);
 
 /* Reads the head of the next object; for ARRAY and MAP the elements follow at the cursor. */
 MUST_USE enum result wire_read(struct wire_cursor *cursor, struct wire_value *out);
@@ -62,7 +70,8 @@ MUST_USE enum result wire_take(struct wire_cursor *cursor, struct span *out);
 
 /* The head of a value held by a span; WIRE_NIL for an empty span. */
 struct wire_value wire_head(struct span value);
-/* Value of `key` in a MAP value (the last one of doubles); an empty span when absent or not a map. */
+/* Value of `key` in a MAP value (the last one of doubles); an empty span when absent or not a map.
+ */
 struct span wire_find(struct span map, struct span key);
 struct span wire_find_text(struct span map, const char *key);
 /* Element of an ARRAY value; an empty span when out of range or not an array. */
@@ -74,7 +83,10 @@ uint32_t wire_count(struct span value);
 struct span wire_string_or(struct span value, const char *fallback);
 int64_t wire_int_or(struct span value, int64_t fallback);
 bool wire_bool_or(struct span value, bool fallback);
-static inline bool wire_is(struct span value, enum wire_type type) { return value.count > 0 && wire_head(value).type == type; }
+static inline bool wire_is(struct span value, enum wire_type type)
+{
+    return value.count > 0 && wire_head(value).type == type;
+}
 
 /* Walks a MAP value: begin, then next until it returns false. */
 struct wire_map_walk {

@@ -1,6 +1,7 @@
 /*
- * writer.h: writes MessagePack (by msgpack-c) into an arena. Containers are written head first: announce the count, then
- * write that many values. wire_writer_map_open/close fill in a count that is not known beforehand.
+ * writer.h: writes MessagePack (by msgpack-c) into an arena. Containers are written head first:
+ * announce the count, then write that many values. wire_writer_map_open/close fill in a count that
+ * is not known beforehand.
  */
 #ifndef PROTO_WIRE_WRITER_H
 #define PROTO_WIRE_WRITER_H
@@ -15,7 +16,21 @@ struct wire_writer {
     size_t capacity;
 };
 
-/* capacity_bytes is a first guess; the buffer grows in the arena. Nothing else should allocate from it meanwhile (allowed, slower). */
+/* Private to writer.c: makes room; NULL when the arena is full. */
+uint8_t *wire_writer_grow(struct wire_writer *writer, size_t bytes);
+
+/* Room for `bytes` more behind what is written, or NULL when the arena is full; add to `count` what
+ * you used of it. */
+static inline uint8_t *wire_writer_reserve(struct wire_writer *writer, size_t bytes)
+{
+    if (__builtin_expect(writer->capacity - writer->count < bytes, 0)) {
+        return wire_writer_grow(writer, bytes);
+    }
+    return writer->bytes + writer->count;
+}
+
+/* capacity_bytes is a first guess; the buffer grows in the arena. Nothing else should allocate from
+ * it meanwhile (allowed, slower). */
 void wire_writer_init(struct wire_writer *writer, struct arena *arena, size_t capacity_bytes);
 /* What was written so far; lives as long as the arena. Empty when the arena overflowed. */
 struct span wire_writer_span(const struct wire_writer *writer);
@@ -36,11 +51,17 @@ void wire_write_value(struct wire_writer *writer, struct span value);
 /* Bytes as they are. */
 void wire_write_raw(struct wire_writer *writer, struct span bytes);
 
-/* A map or array whose count comes later (costs 5 bytes of head: map32/array32 are avoided for counts < 16 by moving). */
+/*
+ * A map or array whose count comes later. One byte is reserved for the head; a count above 15 moves
+ * what was written since by 2 or 4 bytes. So the bytes are the same as if the count had been known.
+ */
 size_t wire_open_map(struct wire_writer *writer);
 void wire_close_map(struct wire_writer *writer, size_t mark, uint32_t count);
 size_t wire_open_array(struct wire_writer *writer);
 void wire_close_array(struct wire_writer *writer, size_t mark, uint32_t count);
+/* A string whose text comes in pieces, by wire_write_raw. */
+size_t wire_open_string(struct wire_writer *writer);
+void wire_close_string(struct wire_writer *writer, size_t mark);
 
 /* key: value pairs, the commonest case */
 void wire_pair_text(struct wire_writer *writer, const char *key, const char *value);
@@ -52,8 +73,9 @@ void wire_pair_value(struct wire_writer *writer, const char *key, struct span va
 void wire_pair_time(struct wire_writer *writer, const char *key, int64_t unix_ms);
 
 /*
- * Merge at the top level, key by key: pairs of `over` win, those of `base` stay; "$unset": ["key", …] in `over` deletes
- * (engine.md 6). Either may be empty. A non-map `over` leaves base as it is. The result lives in the arena.
+ * Merge at the top level, key by key: pairs of `over` win, those of `base` stay; "$unset": ["key",
+ * …] in `over` deletes (engine.md 6). Either may be empty. A non-map `over` leaves base as it is.
+ * The result lives in the arena.
  */
 struct span wire_merge(struct arena *arena, struct span base, struct span over);
 

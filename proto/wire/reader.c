@@ -1,0 +1,368 @@
+/*
+ * reader.c: walks MessagePack without recursion and without allocating: a claimed count costs
+ * nothing but the bytes that are really there.
+ */
+#include "proto/wire/reader.h"
+
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/base/text.h"
+#include "proto/wire/head.h"
+
+const struct wire_form wire_forms[32] = {
+    {WIRE_KIND_NIL, 0, 0},      /* c0 */
+    {WIRE_KIND_ILLEGAL, 0, 0},  /* c1 */
+    {WIRE_KIND_FALSE, 0, 0},    /* c2 */
+    {WIRE_KIND_TRUE, 0, 0},     /* c3 */
+    {WIRE_KIND_BINARY, 1, 0},   /* c4 */
+    {WIRE_KIND_BINARY, 2, 0},   /* c5 */
+    {WIRE_KIND_BINARY, 4, 0},   /* c6 */
+    {WIRE_KIND_EXT, 1, 0},      /* c7 */
+    {WIRE_KIND_EXT, 2, 0},      /* c8 */
+    {WIRE_KIND_EXT, 4, 0},      /* c9 */
+    {WIRE_KIND_FLOAT_32, 4, 0}, /* ca */
+    {WIRE_KIND_FLOAT_64, 8, 0}, /* cb */
+    {WIRE_KIND_UNSIGNED, 1, 0}, /* cc */
+    {WIRE_KIND_UNSIGNED, 2, 0}, /* cd */
+    {WIRE_KIND_UNSIGNED, 4, 0}, /* ce */
+    {WIRE_KIND_UNSIGNED, 8, 0}, /* cf */
+    {WIRE_KIND_SIGNED, 1, 0},   /* d0 */
+    {WIRE_KIND_SIGNED, 2, 0},   /* d1 */
+    {WIRE_KIND_SIGNED, 4, 0},   /* d2 */
+    {WIRE_KIND_SIGNED, 8, 0},   /* d3 */
+    {WIRE_KIND_EXT, 0, 1},      /* d4 */
+    {WIRE_KIND_EXT, 0, 2},      /* d5 */
+    {WIRE_KIND_EXT, 0, 4},      /* d6 */
+    {WIRE_KIND_EXT, 0, 8},      /* d7 */
+    {WIRE_KIND_EXT, 0, 16},     /* d8 */
+    {WIRE_KIND_STRING, 1, 0},   /* d9 */
+    {WIRE_KIND_STRING, 2, 0},   /* da */
+    {WIRE_KIND_STRING, 4, 0},   /* db */
+    {WIRE_KIND_ARRAY, 2, 0},    /* dc */
+    {WIRE_KIND_ARRAY, 4, 0},    /* dd */
+    {WIRE_KIND_MAP, 2, 0},      /* de */
+    {WIRE_KIND_MAP, 4, 0},      /* df */
+};
+
+static size_t digits_count(struct span text, size_t from)
+{
+    size_t at = from;
+    while (at < text.count && text.bytes[at] >= '0' && text.bytes[at] <= '9') {
+        at++;
+    }
+    return at - from;
+}
+
+bool wire_decimal_is_valid(struct span digits)
+{
+    size_t at = digits.count > 0 && digits.bytes[0] == '-';
+    size_t whole = digits_count(digits, at);
+    if (whole == 0 || (whole > 1 && digits.bytes[at] == '0')) {
+        return false;
+    }
+    at += whole;
+    if (at < digits.count && digits.bytes[at] == '.') {
+        size_t fraction = digits_count(digits, at + 1);
+        if (fraction == 0) {
+            return false;
+        }
+        at += 1 + fraction;
+    }
+    if (at < digits.count && (digits.bytes[at] | 0x20) == 'e') {
+        at++;
+        at += at < digits.count && (digits.bytes[at] == '+' || digits.bytes[at] == '-');
+        size_t exponent = digits_count(digits, at);
+        if (exponent == 0) {
+            return false;
+        }
+        at += exponent;
+    }
+    return at == digits.count;
+}
+
+static double real_of(const struct wire_head *head)
+{
+    if (head->kind == WIRE_KIND_FLOAT_64) {
+        double real;
+        memcpy(&real, &head->number, sizeof real);
+        return real;
+    }
+    uint32_t bits = (uint32_t)head->number;
+    float narrow;
+    memcpy(&narrow, &bits, sizeof narrow);
+    return (double)narrow;
+}
+
+static inline struct wire_value value_of(const struct wire_head *head)
+{
+    struct wire_value value;
+    switch (head->kind) {
+    case WIRE_KIND_STRING:
+        value.type = WIRE_STRING;
+        value.as.text = span_of(head->body, head->number);
+        return value;
+    case WIRE_KIND_UNSIGNED:
+        value.type = head->number > INT64_MAX ? WIRE_UINT : WIRE_INT;
+        value.as.unsigned_integer = head->number;
+        return value;
+    case WIRE_KIND_SIGNED:
+        value.type = WIRE_INT;
+        value.as.integer = (int64_t)head->number;
+        return value;
+    case WIRE_KIND_ARRAY:
+        value.type = WIRE_ARRAY;
+        value.as.count = (uint32_t)head->number;
+        return value;
+    case WIRE_KIND_MAP:
+        value.type = WIRE_MAP;
+        value.as.count = (uint32_t)head->number;
+        return value;
+    case WIRE_KIND_TRUE:
+    case WIRE_KIND_FALSE:
+        value.type = WIRE_BOOL;
+        value.as.boolean = head->kind == WIRE_KIND_TRUE;
+        return value;
+    case WIRE_KIND_BINARY:
+        value.type = WIRE_BINARY;
+        value.as.text = span_of(head->body, head->number);
+        return value;
+    case WIRE_KIND_EXT:
+        value.type = head->ext_type == WIRE_EXT_DECIMAL ? WIRE_DECIMAL : WIRE_EXT;
+        value.as.text = span_of(head->body, head->number);
+        return value;
+    case WIRE_KIND_FLOAT_32:
+    case WIRE_KIND_FLOAT_64:
+        value.type = WIRE_FLOAT;
+        value.as.real = real_of(head);
+        return value;
+    case WIRE_KIND_NIL:
+    case WIRE_KIND_ILLEGAL:
+        break;
+    }
+    return (struct wire_value){.type = WIRE_NIL};
+}
+
+enum result wire_read(struct wire_cursor *cursor, struct wire_value *out)
+{
+    struct wire_head head;
+    if (!wire_head_parse(cursor->next, (size_t)(cursor->end - cursor->next), &head)) {
+        return RESULT_INVALID;
+    }
+    cursor->next += head.bytes;
+    *out = value_of(&head);
+    return RESULT_OK;
+}
+
+/* Every object is at least one byte: more objects outstanding than bytes left cannot be true. */
+enum result wire_skip(struct wire_cursor *cursor)
+{
+    const uint8_t *next = cursor->next;
+    const uint8_t *end = cursor->end;
+    struct wire_head head;
+    for (uint64_t left = 1; left > 0;) {
+        size_t room = (size_t)(end - next);
+        if (left > room || !wire_head_parse(next, room, &head)) {
+            return RESULT_INVALID;
+        }
+        next += head.bytes;
+        left += head.children - 1;
+    }
+    cursor->next = next;
+    return RESULT_OK;
+}
+
+enum result wire_take(struct wire_cursor *cursor, struct span *out)
+{
+    const uint8_t *start = cursor->next;
+    enum result result = wire_skip(cursor);
+    *out = result == RESULT_OK ? span_of(start, (size_t)(cursor->next - start)) : SPAN_EMPTY;
+    return result;
+}
+
+/* Text before `reason` is set: what is wrong with this head, which did not parse or may not stand
+ * here. */
+static const char *fault_of(const uint8_t *next, size_t room)
+{
+    if (room == 0) {
+        return "truncated";
+    }
+    return next[0] == 0xc1 ? "byte 0xc1 is no MessagePack" : "truncated";
+}
+
+static const char *fault_of_content(const struct wire_head *head, bool key, size_t *at)
+{
+    if (key && head->kind != WIRE_KIND_STRING) {
+        return "map key is no string";
+    }
+    struct span content = span_of(head->body, head->number);
+    if (head->kind == WIRE_KIND_STRING) {
+        *at = text_utf8_valid_count(content);
+        return *at == content.count ? NULL : "invalid UTF-8";
+    }
+    if (head->kind == WIRE_KIND_EXT && head->ext_type == WIRE_EXT_DECIMAL) {
+        return wire_decimal_is_valid(content) ? NULL : "decimal is no number";
+    }
+    return NULL;
+}
+
+struct level {
+    uint64_t left; /* objects still to come */
+    bool map;
+};
+
+enum result wire_validate(struct span bytes, unsigned depth_max, size_t *offset,
+                          const char **reason)
+{
+    ASSERT(depth_max <= LIMIT_WIRE_DEPTH);
+    struct level levels[LIMIT_WIRE_DEPTH + 1] = {{.left = 1, .map = false}};
+    unsigned depth = 0;
+    size_t at = 0;
+    *reason = bytes.count == 0 ? "empty" : NULL;
+    while (*reason == NULL) {
+        while (depth > 0 && levels[depth].left == 0) {
+            depth--;
+        }
+        struct level *level = &levels[depth];
+        if (level->left == 0) {
+            *offset = at;
+            *reason = at == bytes.count ? NULL : "bytes after the value";
+            return at == bytes.count ? RESULT_OK : RESULT_INVALID;
+        }
+        struct wire_head head;
+        size_t within = 0; /* of the body, where its content is wrong */
+        if (!wire_head_parse(bytes.bytes + at, bytes.count - at, &head)) {
+            *reason = fault_of(bytes.bytes + at, bytes.count - at);
+            break;
+        }
+        *reason = fault_of_content(&head, level->map && level->left % 2 == 0, &within);
+        if (*reason != NULL) {
+            at = (size_t)(head.body - bytes.bytes) + within;
+            break;
+        }
+        level->left--;
+        if (head.kind == WIRE_KIND_ARRAY || head.kind == WIRE_KIND_MAP) {
+            if (head.children > bytes.count - at - head.bytes) {
+                *reason = "truncated";
+                break;
+            }
+            if (depth == depth_max) {
+                *offset = at;
+                *reason = "nested too deeply";
+                return RESULT_LIMIT;
+            }
+            levels[++depth] = (struct level){head.children, head.kind == WIRE_KIND_MAP};
+        }
+        at += head.bytes;
+    }
+    *offset = at;
+    return RESULT_INVALID;
+}
+
+struct wire_value wire_head(struct span value)
+{
+    struct wire_head head;
+    if (!wire_head_parse(value.bytes, value.count, &head)) {
+        return (struct wire_value){.type = WIRE_NIL};
+    }
+    return value_of(&head);
+}
+
+/* Cursor at the first element of a container of that kind; `*left` elements or pairs, 0 when it is
+ * none. */
+static inline struct wire_map_walk begin(struct span value, enum wire_kind kind)
+{
+    struct wire_head head;
+    if (!wire_head_parse(value.bytes, value.count, &head) || head.kind != kind) {
+        return (struct wire_map_walk){0};
+    }
+    return (struct wire_map_walk){{head.body, value.bytes + value.count}, (uint32_t)head.number};
+}
+
+struct wire_map_walk wire_map_begin(struct span map)
+{
+    return begin(map, WIRE_KIND_MAP);
+}
+
+struct wire_map_walk wire_array_begin(struct span array)
+{
+    return begin(array, WIRE_KIND_ARRAY);
+}
+
+bool wire_map_next(struct wire_map_walk *walk, struct span *key_text, struct span *value)
+{
+    struct wire_value key;
+    if (walk->left == 0 || wire_read(&walk->cursor, &key) != RESULT_OK || key.type != WIRE_STRING ||
+        wire_take(&walk->cursor, value) != RESULT_OK) {
+        walk->left = 0;
+        return false;
+    }
+    walk->left--;
+    *key_text = key.as.text;
+    return true;
+}
+
+bool wire_array_next(struct wire_map_walk *walk, struct span *value)
+{
+    if (walk->left == 0 || wire_take(&walk->cursor, value) != RESULT_OK) {
+        walk->left = 0;
+        return false;
+    }
+    walk->left--;
+    return true;
+}
+
+struct span wire_find(struct span map, struct span key)
+{
+    struct wire_map_walk walk = wire_map_begin(map);
+    struct span found = SPAN_EMPTY, name, value;
+    while (wire_map_next(&walk, &name, &value)) {
+        if (span_equal(name, key)) {
+            found = value;
+        }
+    }
+    return found;
+}
+
+struct span wire_find_text(struct span map, const char *key)
+{
+    return wire_find(map, span_text(key));
+}
+
+struct span wire_at(struct span array, uint32_t index)
+{
+    struct wire_map_walk walk = wire_array_begin(array);
+    struct span value;
+    if (index >= walk.left) {
+        return SPAN_EMPTY;
+    }
+    for (; index > 0; index--) {
+        if (wire_skip(&walk.cursor) != RESULT_OK) {
+            return SPAN_EMPTY;
+        }
+    }
+    return wire_take(&walk.cursor, &value) == RESULT_OK ? value : SPAN_EMPTY;
+}
+
+uint32_t wire_count(struct span value)
+{
+    struct wire_value head = wire_head(value);
+    return head.type == WIRE_ARRAY || head.type == WIRE_MAP ? head.as.count : 0;
+}
+
+struct span wire_string_or(struct span value, const char *fallback)
+{
+    struct wire_value head = wire_head(value);
+    return head.type == WIRE_STRING ? head.as.text : span_text(fallback);
+}
+
+int64_t wire_int_or(struct span value, int64_t fallback)
+{
+    struct wire_value head = wire_head(value);
+    return head.type == WIRE_INT ? head.as.integer : fallback;
+}
+
+bool wire_bool_or(struct span value, bool fallback)
+{
+    struct wire_value head = wire_head(value);
+    return head.type == WIRE_BOOL ? head.as.boolean : fallback;
+}
