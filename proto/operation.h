@@ -41,12 +41,31 @@ enum proto_operation {
 /* X(symbol): the code is its own text, "InvalidRequest". */
 #define PROTO_ERRORS(X)                                                                            \
     X(InvalidRequest)                                                                              \
-    X(Unauthorized) X(DefinitionNotFound) X(DefinitionInvalid) X(StartTaskNotFound)                \
-        X(TasksHasNoType) X(ModuleNotFound) X(ModuleFailed) X(MaxRetriesExceeded)                  \
-            X(StepLimitExceeded) X(NoPathTaken) X(ExpressionFailed) X(Deadlock) X(SessionNotFound) \
-                X(AlreadyExists) X(AlreadyFinished) X(NotWaiting) X(AmbiguousCallback)             \
-                    X(InvalidTransition) X(Aborted) X(Timeout) X(Overloaded) X(PayloadTooLarge)    \
-                        X(StorageFailed) X(ShuttingDown) X(Internal)
+    X(Unauthorized)                                                                                \
+    X(DefinitionNotFound)                                                                          \
+    X(DefinitionInvalid)                                                                           \
+    X(StartTaskNotFound)                                                                           \
+    X(TasksHasNoType)                                                                              \
+    X(ModuleNotFound)                                                                              \
+    X(ModuleFailed)                                                                                \
+    X(MaxRetriesExceeded)                                                                          \
+    X(StepLimitExceeded)                                                                           \
+    X(NoPathTaken)                                                                                 \
+    X(ExpressionFailed)                                                                            \
+    X(Deadlock)                                                                                    \
+    X(SessionNotFound)                                                                             \
+    X(AlreadyExists)                                                                               \
+    X(AlreadyFinished)                                                                             \
+    X(NotWaiting)                                                                                  \
+    X(AmbiguousCallback)                                                                           \
+    X(InvalidTransition)                                                                           \
+    X(Aborted)                                                                                     \
+    X(Timeout)                                                                                     \
+    X(Overloaded)                                                                                  \
+    X(PayloadTooLarge)                                                                             \
+    X(StorageFailed)                                                                               \
+    X(ShuttingDown)                                                                                \
+    X(Internal)
 
 enum proto_error {
     PROTO_ERROR_NONE = 0,

@@ -25,8 +25,8 @@
 #define ARENA_UNPOISON(address, bytes) ASAN_UNPOISON_MEMORY_REGION((address), (bytes))
 #define ARENA_POISON(address, bytes)   ASAN_POISON_MEMORY_REGION((address), (bytes))
 #else
-#define ARENA_UNPOISON(address, bytes) ((void)0)
-#define ARENA_POISON(address, bytes)   ((void)0)
+#define ARENA_UNPOISON(address, bytes) ((void)(address), (void)(bytes))
+#define ARENA_POISON(address, bytes)   ((void)(address), (void)(bytes))
 #endif
 
 #define ARENA_ALIGNMENT 16u
