@@ -1,9 +1,10 @@
 /*
- * index.h: the port of the index and audit tables (interfaces.md 6): ExecutionAudits and ExecutionLogs.
+ * index.h: the port of the index and audit tables (interfaces.md 6): ExecutionAudits and
+ * ExecutionLogs.
  *
- * One thread owns it (the audit actor); calls may block. apply is idempotent: a row is written only if its revision is newer
- * than the stored one, and each (executionId, log index) once; the journal position reached is stored in the same
- * transaction.
+ * One thread owns it (the audit actor); calls may block. apply is idempotent: a row is written only
+ * if its revision is newer than the stored one, and each (executionId, log index) once; the journal
+ * position reached is stored in the same transaction.
  */
 #ifndef STORAGE_INDEX_H
 #define STORAGE_INDEX_H
@@ -15,20 +16,26 @@
 struct storage_index;
 
 struct storage_index_ops {
-    /* `messages`: audit messages (MAP values of interfaces.md 5), in order; `position`: the journal place behind them. */
-    enum result (*apply)(struct storage_index *self, const struct span *messages, size_t count, uint64_t position);
+    /* `messages`: audit messages (MAP values of interfaces.md 5), in order; `position`: the journal
+     * place behind them. */
+    enum result (*apply)(struct storage_index *self, const struct span *messages, size_t count,
+                         uint64_t position);
     /* The position of the last apply; 0 at first. */
     enum result (*position)(struct storage_index *self, uint64_t *position);
     /* One ExecutionAudits row as a MAP value with the message's field names. RESULT_NOT_FOUND. */
-    enum result (*row)(struct storage_index *self, struct span execution_id, struct arena *arena, struct span *out);
+    enum result (*row)(struct storage_index *self, struct span execution_id, struct arena *arena,
+                       struct span *out);
     /*
-     * Rows as {"executions":[…],"cursor":…}: `query` is a MAP value with status, lifecycle, process, workspaceId, projectId,
-     * since (RFC 3339), limit (<= 1000, default 100), cursor; newest start first. RESULT_INVALID for a bad query.
+     * Rows as {"executions":[…],"cursor":…}: `query` is a MAP value with status, lifecycle,
+     * process, workspaceId, projectId, since (RFC 3339), limit (<= 1000, default 100), cursor;
+     * newest start first. RESULT_INVALID for a bad query.
      */
-    enum result (*list)(struct storage_index *self, struct span query, struct arena *arena, struct span *out);
-    /* Logs of one execution in index order as an ARRAY value, from `first_index`, at most `limit`. */
-    enum result (*logs)(struct storage_index *self, struct span execution_id, uint64_t first_index, uint32_t limit,
-                        struct arena *arena, struct span *out);
+    enum result (*list)(struct storage_index *self, struct span query, struct arena *arena,
+                        struct span *out);
+    /* Logs of one execution in index order as an ARRAY value, from `first_index`, at most `limit`.
+     */
+    enum result (*logs)(struct storage_index *self, struct span execution_id, uint64_t first_index,
+                        uint32_t limit, struct arena *arena, struct span *out);
     /* Deletes the row and the logs of one execution. */
     enum result (*remove)(struct storage_index *self, struct span execution_id);
     void (*close)(struct storage_index *self);

@@ -1,8 +1,10 @@
 /*
- * state.h: the port of the state table: what recovery starts from, folded from the journal by the state drain.
+ * state.h: the port of the state table: what recovery starts from, folded from the journal by the
+ * state drain.
  *
- * One thread owns it (the storage actor); calls may block on the disk. Changes of one apply are atomic and carry the journal
- * position that they reach, so after a crash the table and its position agree. Not durable before flush.
+ * One thread owns it (the storage actor); calls may block on the disk. Changes of one apply are
+ * atomic and carry the journal position that they reach, so after a crash the table and its
+ * position agree. Not durable before flush.
  */
 #ifndef STORAGE_STATE_H
 #define STORAGE_STATE_H
@@ -29,14 +31,17 @@ struct storage_change {
 struct storage_state;
 
 struct storage_state_ops {
-    /* All or nothing; later changes of the same key win. RESULT_FULL, RESULT_IO: nothing changed. */
-    enum result (*apply)(struct storage_state *self, const struct storage_change *changes, size_t count);
+    /* All or nothing; later changes of the same key win. RESULT_FULL, RESULT_IO: nothing changed.
+     */
+    enum result (*apply)(struct storage_state *self, const struct storage_change *changes,
+                         size_t count);
     /* Makes everything applied durable. */
     enum result (*flush)(struct storage_state *self);
     /* *value lives in the arena. RESULT_NOT_FOUND. */
-    enum result (*get)(struct storage_state *self, enum storage_table table, struct span key, struct arena *arena,
-                       struct span *value);
-    /* In key order from the first key > `after` (empty: from the start); `each` returns false to stop. Spans live during the call. */
+    enum result (*get)(struct storage_state *self, enum storage_table table, struct span key,
+                       struct arena *arena, struct span *value);
+    /* In key order from the first key > `after` (empty: from the start); `each` returns false to
+     * stop. Spans live during the call. */
     enum result (*scan)(struct storage_state *self, enum storage_table table, struct span after,
                         bool (*each)(void *owner, struct span key, struct span value), void *owner);
     /* Number of rows. */
