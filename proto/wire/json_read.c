@@ -11,6 +11,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "proto/wire/json.h"
+#include "proto/wire/json_ordinary.h"
 #include "proto/wire/writer.h"
 
 struct level {
@@ -126,43 +127,6 @@ static bool read_number(struct reader *reader)
 
 /* Strings */
 
-/*
- * Marks the top bit of bytes that do not stand for themselves: quote, backslash, below 0x20, above
- * 0x7f. The lowest mark is exact; those above it may be false, by borrows.
- */
-static inline uint64_t special_marks(uint64_t word)
-{
-    const uint64_t ones = 0x0101010101010101u;
-    const uint64_t tops = 0x8080808080808080u;
-    uint64_t quote = (word ^ (ones * '"')) - ones;
-    uint64_t backslash = (word ^ (ones * '\\')) - ones;
-    uint64_t control = word - ones * 0x20;
-    return (word | quote | backslash | control) & tops;
-}
-
-static inline bool is_special(uint8_t byte)
-{
-    return byte < 0x20 || byte > 0x7f || byte == '"' || byte == '\\';
-}
-
-/* To the first special byte, or the end. */
-static inline const uint8_t *skip_ordinary(const uint8_t *next, const uint8_t *end)
-{
-    uint64_t word;
-    while ((size_t)(end - next) >= sizeof word) {
-        memcpy(&word, next, sizeof word);
-        uint64_t marks = special_marks(word);
-        if (marks != 0) {
-            return next + __builtin_ctzll(marks) / 8;
-        }
-        next += sizeof word;
-    }
-    while (next < end && !is_special(*next)) {
-        next++;
-    }
-    return next;
-}
-
 static unsigned hex_of(uint8_t byte)
 {
     if (byte >= '0' && byte <= '9') {
@@ -257,13 +221,13 @@ static bool read_escape(struct reader *reader)
 static inline bool skip_plain(struct reader *reader)
 {
     const uint8_t *end = reader->end;
-    const uint8_t *next = skip_ordinary(reader->next, end);
+    const uint8_t *next = json_skip_ordinary(reader->next, end);
     while (next<end && * next> 0x7f) {
         size_t bytes = text_utf8_sequence(next, end);
         if (bytes == 0) {
             return fail(reader, next, "invalid UTF-8");
         }
-        next = skip_ordinary(next + bytes, end);
+        next = json_skip_ordinary(next + bytes, end);
     }
     if (next == end || *next < 0x20) {
         return fail(reader, next, "control character in a string");

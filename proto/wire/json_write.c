@@ -10,6 +10,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "proto/wire/json.h"
+#include "proto/wire/json_ordinary.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 
@@ -56,11 +57,6 @@ static void put_line(struct json_writer *writer)
 static const char escapes[0x60] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r',
                                    ['\t'] = 't', ['"'] = '"',  ['\\'] = '\\'};
 
-static inline bool stands_for_itself(uint8_t byte)
-{
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
-}
-
 /* Writes what does not stand for itself; returns the bytes of input that it took. */
 static size_t put_special(struct json_writer *writer, const uint8_t *next, const uint8_t *end)
 {
@@ -86,22 +82,34 @@ static size_t put_special(struct json_writer *writer, const uint8_t *next, const
     return 1;
 }
 
+/* Behind the first `ordinary` bytes of the text, which are written. */
+static void put_rest(struct json_writer *writer, struct span text, size_t ordinary)
+{
+    const uint8_t *next = text.bytes + ordinary;
+    const uint8_t *end = text.bytes + text.count;
+    while (next < end) {
+        next += put_special(writer, next, end);
+        const uint8_t *start = next;
+        next = json_skip_ordinary(next, end);
+        put(writer, (const char *)start, (size_t)(next - start));
+    }
+}
+
 static void put_string(struct json_writer *writer, struct span text)
 {
-    const uint8_t *next = text.bytes;
-    const uint8_t *end = text.count == 0 ? next : next + text.count;
-    PUT(writer, "\"");
-    while (next < end) {
-        const uint8_t *start = next;
-        while (next < end && stands_for_itself(*next)) {
-            next++;
-        }
-        if (next > start) {
-            put(writer, (const char *)start, (size_t)(next - start));
-        }
-        if (next < end) {
-            next += put_special(writer, next, end);
-        }
+    size_t ordinary = 0;
+    uint8_t *room = wire_writer_reserve(&writer->text, text.count + 2);
+    if (room == NULL) {
+        return;
+    }
+    *room++ = '"';
+    if (text.count > 0) {
+        ordinary = (size_t)(json_skip_ordinary(text.bytes, text.bytes + text.count) - text.bytes);
+        memcpy(room, text.bytes, ordinary);
+    }
+    writer->text.count += 1 + ordinary;
+    if (ordinary < text.count) {
+        put_rest(writer, text, ordinary);
     }
     PUT(writer, "\"");
 }

@@ -142,13 +142,42 @@ static inline struct wire_value value_of(const struct wire_head *head)
     return (struct wire_value){.type = WIRE_NIL};
 }
 
+/* The one-byte heads, nearly all there are, straight to *out: no head in between. */
 enum result wire_read(struct wire_cursor *cursor, struct wire_value *out)
 {
-    struct wire_head head;
-    if (!wire_head_parse(cursor->next, (size_t)(cursor->end - cursor->next), &head)) {
+    const uint8_t *next = cursor->next;
+    size_t room = (size_t)(cursor->end - next);
+    if (room == 0) {
         return RESULT_INVALID;
     }
-    cursor->next += head.bytes;
+    uint8_t first = next[0];
+    if (first >= 0xa0 && first < 0xc0) {
+        size_t count = first & 0x1f;
+        if (room <= count) {
+            return RESULT_INVALID;
+        }
+        out->type = WIRE_STRING;
+        out->as.text = span_of(next + 1, count);
+        cursor->next = next + 1 + count;
+        return RESULT_OK;
+    }
+    if (first < 0x80 || first >= 0xe0) {
+        out->type = WIRE_INT;
+        out->as.integer = (int8_t)first;
+        cursor->next = next + 1;
+        return RESULT_OK;
+    }
+    if (first < 0xa0) {
+        out->type = first < 0x90 ? WIRE_MAP : WIRE_ARRAY;
+        out->as.count = first & 0x0f;
+        cursor->next = next + 1;
+        return RESULT_OK;
+    }
+    struct wire_head head;
+    if (!wire_head_parse(next, room, &head)) {
+        return RESULT_INVALID;
+    }
+    cursor->next = next + head.bytes;
     *out = value_of(&head);
     return RESULT_OK;
 }
