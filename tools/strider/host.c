@@ -1,0 +1,148 @@
+/*
+ * host.c: see host.h. Opened from the bottom up, closed from the top down.
+ */
+#include "tools/strider/host.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "proto/base/assert.h"
+#include "storage/embedded/embedded.h"
+#include "storage/file.h"
+
+#define STATE_MAP_BYTES (64ull << 30) /* address space of sparse files, not disk */
+#define BLOB_MAP_BYTES  (1ull << 40)
+#define PATH_BYTES      4096u
+
+/* DIRECTORY/name, in one of a few static-lived buffers of the caller. */
+static const char *below(char path[PATH_BYTES], const char *directory, const char *name)
+{
+    snprintf(path, PATH_BYTES, "%s/%s", directory, name);
+    return path;
+}
+
+static enum result explain(char error[512], const char *directory, const char *part, enum result result)
+{
+    if (result != RESULT_OK) {
+        snprintf(error, 512, "%s: %s: %s", directory, part, result_text(result));
+    }
+    return result;
+}
+
+static enum result take_lock(struct cli_host *host, const char *directory, char error[512])
+{
+    enum result result = storage_directory_lock(directory, &host->lock);
+    if (result == RESULT_EXISTS) {
+        snprintf(error, 512, "%s: another engine runs on this data directory", directory);
+        return result;
+    }
+    return explain(error, directory, "the data directory", result);
+}
+
+static enum result open_stores(struct cli_host *host, const char *directory, char error[512])
+{
+    char path[PATH_BYTES];
+    enum result result = storage_posix_new(below(path, directory, "journal"), &host->files);
+    if (result != RESULT_OK) {
+        return explain(error, directory, "journal", result);
+    }
+    struct storage_journal_options options = {.prepare_ahead = true};
+    result = storage_log_open(host->files, &options, &host->journal, &host->report);
+    if (result != RESULT_OK) {
+        return explain(error, directory, "journal", result);
+    }
+    result = storage_lmdb_state_open(below(path, directory, "state"), STATE_MAP_BYTES, &host->state);
+    if (result != RESULT_OK) {
+        return explain(error, directory, "state", result);
+    }
+    result = storage_lmdb_blob_open(below(path, directory, "blobs"), BLOB_MAP_BYTES, &host->blob);
+    if (result != RESULT_OK) {
+        return explain(error, directory, "blobs", result);
+    }
+    result = storage_sqlite_index_open(below(path, directory, "audit.db"), &host->index);
+    return explain(error, directory, "audit.db", result);
+}
+
+static enum result build_actors(struct cli_host *host, const struct cli_host_options *options,
+                                char error[512])
+{
+    struct actor_runtime_options engine = options->engine;
+    engine.journal = host->journal;
+    engine.state = host->state;
+    engine.blob = host->blob;
+    engine.index = host->index;
+    enum result result = actor_runtime_new(&engine, &host->runtime);
+    if (result != RESULT_OK) {
+        return explain(error, options->directory, "the actors", result);
+    }
+    struct transport_modules_options modules = options->modules;
+    modules.loop = actor_runtime_loop(host->runtime, ACTOR_LOOP_IO);
+    result = transport_modules_open(&modules, &host->modules);
+    if (result != RESULT_OK) {
+        return explain(error, options->directory, "module dispatch", result);
+    }
+    actor_runtime_set_modules(host->runtime, transport_modules_sink(host->modules));
+    return RESULT_OK;
+}
+
+enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out, char error[512])
+{
+    *out = (struct cli_host){.lock = -1};
+    enum result result = take_lock(out, options->directory, error);
+    if (result == RESULT_OK) {
+        result = open_stores(out, options->directory, error);
+    }
+    if (result == RESULT_OK) {
+        result = build_actors(out, options, error);
+    }
+    if (result != RESULT_OK) {
+        cli_host_close(out);
+    }
+    return result;
+}
+
+enum result cli_host_start(struct cli_host *host, struct actor_recovery *recovery, char error[512])
+{
+    ASSERT(!host->started);
+    char reason[256] = "";
+    enum result result = actor_runtime_start(host->runtime, recovery, reason);
+    if (result != RESULT_OK) {
+        snprintf(error, 512, "start: %s", reason[0] == '\0' ? result_text(result) : reason);
+        return result;
+    }
+    host->started = true;
+    return RESULT_OK;
+}
+
+void cli_host_close(struct cli_host *host)
+{
+    if (host->started) {
+        actor_runtime_stop(host->runtime);
+        host->started = false;
+    }
+    if (host->modules != NULL) {
+        transport_modules_close(host->modules);
+    }
+    if (host->runtime != NULL) {
+        actor_runtime_free(host->runtime);
+    }
+    if (host->index != NULL) {
+        host->index->ops->close(host->index);
+    }
+    if (host->blob != NULL) {
+        host->blob->ops->close(host->blob);
+    }
+    if (host->state != NULL) {
+        host->state->ops->close(host->state);
+    }
+    if (host->journal != NULL) {
+        storage_log_close(host->journal);
+    }
+    if (host->files != NULL) {
+        storage_posix_free(host->files);
+    }
+    if (host->lock >= 0) {
+        storage_directory_unlock(host->lock);
+    }
+    *host = (struct cli_host){.lock = -1};
+}

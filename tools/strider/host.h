@@ -1,0 +1,41 @@
+/*
+ * host.h: one engine in this process over a data directory: ports opened, actors built, modules attached. What `serve`
+ * shows to the network and `run` uses alone.
+ */
+#ifndef TOOLS_STRIDER_HOST_H
+#define TOOLS_STRIDER_HOST_H
+
+#include "actors/runtime.h"
+#include "storage/journal.h"
+#include "transport/modules.h"
+
+struct cli_host_options {
+    const char *directory;                    /* made when missing */
+    struct actor_runtime_options engine;      /* its ports are filled in here */
+    struct transport_modules_options modules; /* its loop too */
+};
+
+struct cli_host {
+    int lock;
+    struct storage_files *files;
+    struct storage_journal *journal;
+    struct storage_state *state;
+    struct storage_blob *blob;
+    struct storage_index *index;
+    struct actor_runtime *runtime;
+    struct transport_modules *modules;
+    struct storage_journal_report report; /* of the journal's opening */
+    bool started;
+};
+
+/*
+ * Opens everything and builds the runtime; nothing runs yet. On failure `error` is a sentence that names the part, and there
+ * is nothing to close.
+ */
+MUST_USE enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out, char error[512]);
+/* Recovers and starts the threads; `error` as above. */
+MUST_USE enum result cli_host_start(struct cli_host *host, struct actor_recovery *recovery, char error[512]);
+/* Stops the threads (drain first, if you want to) and closes the ports. */
+void cli_host_close(struct cli_host *host);
+
+#endif
