@@ -1,6 +1,7 @@
 /*
- * admin.h: the port of the HTTP side: /healthz /readyz /metrics, /v1/… (the operations as REST), /v1/events (server-sent).
- * NNG's HTTP server; handlers run on NNG's threads and send the same PROTO_REQUEST messages as the front.
+ * admin.h: the port of the HTTP side: /healthz /readyz /metrics, /v1/… (the operations as REST),
+ * /v1/events (server-sent). NNG's HTTP server; handlers run on NNG's threads and send the same
+ * PROTO_REQUEST messages as the front.
  */
 #ifndef TRANSPORT_ADMIN_H
 #define TRANSPORT_ADMIN_H
@@ -29,9 +30,10 @@ struct transport_admin_options {
     uint32_t timeout_ms; /* a REST request without an answer by then gets 504 and code Timeout */
 };
 
-MUST_USE enum result transport_admin_open(const struct transport_admin_options *options, struct transport_admin **out,
-                                          char error[256]);
-/* Takes PROTO_EVENT messages (any thread) and sends them to every /v1/events listener; slow listeners lose events, counted. */
+MUST_USE enum result transport_admin_open(const struct transport_admin_options *options,
+                                          struct transport_admin **out, char error[256]);
+/* Takes PROTO_EVENT messages (any thread) and sends them to every /v1/events listener; slow
+ * listeners lose events, counted. */
 struct proto_sink *transport_admin_events(struct transport_admin *admin);
 void transport_admin_close(struct transport_admin *admin);
 

@@ -1,9 +1,11 @@
 /*
- * front.h: the port of the request side: whoever speaks to gateways turns frames into PROTO_REQUEST messages for `router`
- * and PROTO_REPLY answers back into frames.
+ * front.h: the port of the request side: whoever speaks to gateways turns frames into PROTO_REQUEST
+ * messages for `router` and PROTO_REPLY answers back into frames.
  *
- * A request keeps one slot (an NNG context) from its arrival to its reply, so `pending_max` bounds what is in flight; the
- * reply may be sent from any thread. Frames: JSON when the first byte after ASCII space is '{', else MessagePack.
+ * A request keeps one slot (an NNG context) from its arrival until its reply is on its way, so
+ * `pending_max` bounds what is in flight; what comes on top of that is answered Overloaded at once.
+ * The reply may be sent from any thread. Frames: JSON when the first byte after ASCII space is '{',
+ * else MessagePack.
  */
 #ifndef TRANSPORT_FRONT_H
 #define TRANSPORT_FRONT_H
@@ -17,35 +19,49 @@ struct transport_front;
 struct transport_front_options {
     const char *const *urls; /* tcp:// ipc:// ws:// tls+tcp:// */
     size_t url_count;
-    struct proto_sink *router;      /* gets PROTO_REQUEST; RESULT_AGAIN is answered with Overloaded here */
-    const char *const *tokens;      /* accepted values of `token`; none: no check */
+    struct proto_sink
+        *router; /* gets PROTO_REQUEST; RESULT_AGAIN is answered with Overloaded here */
+    const char *const
+        *tokens; /* accepted values of `token`; none: no check. Must outlive the front */
     size_t token_count;
-    size_t request_bytes_max;       /* larger frames: the peer's pipe is closed by NNG, counted and logged */
-    uint32_t pending_max;           /* contexts at most; they are made as load asks for them */
-    const char *tls_cert_key_file;  /* PEM, for tls+tcp; NULL else */
+    size_t request_bytes_max; /* larger: answered PayloadTooLarge; over twice that NNG closes the
+                                 peer's pipe */
+    uint32_t pending_max; /* requests in flight; contexts for them are made as load asks for them */
+    const char *tls_cert_key_file; /* PEM, for tls+tcp; NULL else */
 };
 
-/* Counters, monotonic, readable from any thread. */
+/* Counters, monotonic but for the last two, readable from any thread. */
 struct transport_front_stats {
     uint64_t requests;
     uint64_t invalid; /* answered InvalidRequest here */
     uint64_t unauthorized;
     uint64_t overloaded;
     uint64_t oversized;
+    uint64_t
+        unread;    /* replies given up because the peer did not read for 30 s; its pipe is closed */
+    uint64_t late; /* answers to a request that had one already, or to none */
     uint32_t pending;
     uint32_t contexts;
 };
 
 /*
- * Listens on all urls. On failure *error is a static or owned text for a person (which url, why), freed with the front or
- * never. Errors: RESULT_INVALID bad url, RESULT_EXISTS address in use, RESULT_DENIED beyond loopback without a token.
+ * Listens on all urls. On failure `error` holds a text for a person (which url, why).
+ * Errors: RESULT_INVALID bad url, RESULT_EXISTS address in use, RESULT_DENIED beyond loopback
+ * without a token (or no right to that address), RESULT_LIMIT no memory.
  */
-MUST_USE enum result transport_front_open(const struct transport_front_options *options, struct transport_front **out,
-                                          char error[256]);
+MUST_USE enum result transport_front_open(const struct transport_front_options *options,
+                                          struct transport_front **out, char error[256]);
+/* The TCP port that url number `url_index` got (for ":0"); 0 when it has none. */
+uint16_t transport_front_port(const struct transport_front *front, size_t url_index);
 void transport_front_stats(struct transport_front *front, struct transport_front_stats *out);
-/* Stops taking requests; those in flight may still be answered until close. */
+/* From here on new requests are answered ShuttingDown; those in flight may still be answered until
+ * close. */
 void transport_front_quiesce(struct transport_front *front);
-/* Requests still unanswered are dropped. Bounded: stops all aio first, frees last. */
+/*
+ * Requests still unanswered are dropped. Bounded: stops all aio first, frees last.
+ * The router must live until this returns, and nobody may answer any more once it has been called
+ * (close it after the actors have stopped). NULL is fine.
+ */
 void transport_front_close(struct transport_front *front);
 
 #endif

@@ -1,10 +1,12 @@
 /*
- * modules.h: the port of module dispatch: PROTO_CALL in, exactly one PROTO_CALL_DONE out to the call's reply_to.
+ * modules.h: the port of module dispatch: PROTO_CALL in, exactly one PROTO_CALL_DONE out to the
+ * call's reply_to.
  *
- * The adapter (curl multi on the loop it is given) keeps connections alive, holds at most `concurrent_max` calls of a module
- * under way over all shards (the rest wait in its queue, in order), ends each by its own deadline timer, counts bytes after
- * decompression, follows no redirects, asks for no Expect, and turns the answer into a checked MessagePack value.
- * Retry policy is the engine's, not this layer's.
+ * The adapter (curl multi on the loop it is given) keeps connections alive, holds at most
+ * `concurrent_max` calls of a module under way over all shards (the rest wait in its queue, in
+ * order), ends each by its own deadline timer, counts bytes after decompression, follows no
+ * redirects, asks for no Expect, and turns the answer into a checked MessagePack value. Retry
+ * policy is the engine's, not this layer's.
  */
 #ifndef TRANSPORT_MODULES_H
 #define TRANSPORT_MODULES_H
@@ -33,9 +35,11 @@ struct transport_modules_stats {
 
 MUST_USE enum result transport_modules_open(const struct transport_modules_options *options,
                                             struct transport_modules **out);
-/* Takes PROTO_CALL and PROTO_CALL_CANCEL; on the loop's thread only (the io actor hands its mailbox on). */
+/* Takes PROTO_CALL and PROTO_CALL_CANCEL; on the loop's thread only (the io actor hands its mailbox
+ * on). */
 struct proto_sink *transport_modules_sink(struct transport_modules *modules);
-void transport_modules_stats(const struct transport_modules *modules, struct transport_modules_stats *out);
+void transport_modules_stats(const struct transport_modules *modules,
+                             struct transport_modules_stats *out);
 /* Ends every call as CANCELLED, then frees. */
 void transport_modules_close(struct transport_modules *modules);
 
