@@ -40,6 +40,7 @@ enum result child_start(char *const argv[], struct child *out)
     posix_spawn_file_actions_destroy(&actions);
     close(input[0]);
     close(output[1]);
+    fcntl(output[0], F_SETPIPE_SZ, 1 << 20); /* nobody reads after child_await: room for what it may still say */
     out->input = input[1];
     out->output = output[0];
     if (failure != 0) {
@@ -74,7 +75,6 @@ enum result child_await(struct child *child, const char *text, uint32_t timeout_
         used += (size_t)got;
         seen[used] = '\0';
     }
-    /* From now on nobody reads: let the child write without ever blocking on us. */
     return RESULT_OK;
 }
 
