@@ -1,6 +1,6 @@
 /*
- * bench.c: see bench.h. Each measurement is a pair, ceiling and engine, in alternating rounds; the figures are sums over the
- * rounds, so both sides saw the same machine.
+ * bench.c: see bench.h. Each measurement is a pair, ceiling and engine, in alternating rounds; the
+ * figures are sums over the rounds, so both sides saw the same machine.
  */
 #include "perf/bench.h"
 
@@ -64,13 +64,17 @@ static void print_line(const struct bench *bench, struct span line)
     struct arena arena;
     struct span text;
     arena_init(&arena, 4096, 1u << 20);
-    if (json_from_wire(line, bench->settings.json ? JSON_COMPACT : JSON_PRETTY, &arena, &text) == RESULT_OK) {
+    if (json_from_wire(line, bench->settings.json ? JSON_COMPACT : JSON_PRETTY, &arena, &text) ==
+        RESULT_OK) {
         printf("%.*s\n", SPAN_ARG(text));
     }
     arena_release(&arena);
 }
 
-static struct span ratio_text(struct arena *arena, double ratio) { return arena_format(arena, "%.3f", ratio); }
+static struct span ratio_text(struct arena *arena, double ratio)
+{
+    return arena_format(arena, "%.3f", ratio);
+}
 
 /* ---- core ---- */
 
@@ -100,9 +104,12 @@ static int run_core(struct bench *bench)
     size_t mark = wire_open_map(&writer);
     uint32_t pairs = settings_latency_pairs(executions, &engine.latency, &writer);
     wire_pair_text(&writer, "workload", "core");
-    wire_pair_text(&writer, "process", "tasks10, one thread, step blobs encoded, audit messages made, no front, no journal");
+    wire_pair_text(
+        &writer, "process",
+        "tasks10, one thread, step blobs encoded, audit messages made, no front, no journal");
     wire_pair_int(&writer, "stepsPerSecond", (int64_t)((double)engine.steps / engine.seconds));
-    wire_pair_int(&writer, "blobBytesPerExecution", (int64_t)(engine.blob_bytes / (engine.executions ? engine.executions : 1)));
+    wire_pair_int(&writer, "blobBytesPerExecution",
+                  (int64_t)(engine.blob_bytes / (engine.executions ? engine.executions : 1)));
     wire_write_text(&writer, "ceiling");
     wire_write_map(&writer, 2);
     wire_pair_text(&writer, "what", "serialising the same blobs only");
@@ -116,8 +123,9 @@ static int run_core(struct bench *bench)
 
 /* ---- over NNG ---- */
 
-static enum result warm_and_run(const char *url, const struct settings *settings, const struct load_script *script,
-                                bool warm, struct load_result *out)
+static enum result warm_and_run(const char *url, const struct settings *settings,
+                                const struct load_script *script, bool warm,
+                                struct load_result *out)
 {
     if (warm) {
         enum result result = load_run(url, settings->in_flight, WARM_UP_SECONDS, 0, script, out);
@@ -137,7 +145,8 @@ static int run_rounds(struct bench *bench, const char *engine_url, const char *e
             result = warm_and_run(echo_url, &bench->settings, &bench->echo_script, i == 0, &round);
             add_result(&bench->ceiling, &round);
         } else {
-            result = server_client_run(&bench->scratch, bench->settings.in_flight, bench->settings.seconds, &round);
+            result = server_client_run(&bench->scratch, bench->settings.in_flight,
+                                       bench->settings.seconds, &round);
             add_result(&bench->ceiling, &round);
         }
         if (result == RESULT_OK) {
@@ -166,24 +175,33 @@ static void print_nng(struct bench *bench, double sync_us)
     wire_pair_int(&writer, "idleRssBytes", (int64_t)bench->idle_rss);
     wire_write_text(&writer, "engineCpuUsPerUnit");
     wire_write_decimal(&writer, arena_format(&bench->arena, "%.1f",
-                       bench->engine.units ? bench->engine_cpu_seconds * 1e6 / (double)bench->engine.units : 0));
+                                             bench->engine.units ? bench->engine_cpu_seconds * 1e6 /
+                                                                       (double)bench->engine.units
+                                                                 : 0));
     wire_write_text(&writer, "drainSeconds");
     wire_write_decimal(&writer, arena_format(&bench->arena, "%.2f", bench->drain_seconds));
     wire_write_text(&writer, "ceiling");
     wire_write_map(&writer, 6);
-    wire_pair_text(&writer, "what", http ? "bare HTTP client loop on the same module server" : "bare NNG echo of the same request");
+    wire_pair_text(&writer, "what",
+                   http ? "bare HTTP client loop on the same module server"
+                        : "bare NNG echo of the same request");
     wire_pair_int(&writer, "fdatasyncP50Us", (int64_t)sync_us);
     settings_latency_pairs(bench->ceiling.throughput, &bench->ceiling.latency, &writer);
     wire_write_text(&writer, "ratio");
-    wire_write_decimal(&writer, ratio_text(&bench->arena, bench->engine.throughput / bench->ceiling.throughput));
-    double floor_us = (double)histogram_at(&bench->ceiling.latency, 0.5) + (bench->settings.durable ? sync_us : 0);
+    wire_write_decimal(
+        &writer, ratio_text(&bench->arena, bench->engine.throughput / bench->ceiling.throughput));
+    double floor_us = (double)histogram_at(&bench->ceiling.latency, 0.5) +
+                      (bench->settings.durable ? sync_us : 0);
     wire_write_text(&writer, "p50Ratio");
-    wire_write_decimal(&writer, ratio_text(&bench->arena, (double)histogram_at(&bench->engine.latency, 0.5) / floor_us));
+    wire_write_decimal(
+        &writer,
+        ratio_text(&bench->arena, (double)histogram_at(&bench->engine.latency, 0.5) / floor_us));
     wire_close_map(&writer, mark, pairs + 10);
     print_line(bench, wire_writer_span(&writer));
 }
 
-static int measure(struct bench *bench, struct child *engine, const char *engine_url, const char *echo_url)
+static int measure(struct bench *bench, struct child *engine, const char *engine_url,
+                   const char *echo_url)
 {
     bench->idle_rss = child_rss(engine->pid);
     double cpu_before = child_cpu_seconds(engine->pid);
@@ -195,7 +213,8 @@ static int measure(struct bench *bench, struct child *engine, const char *engine
     if (child_stop(engine, STOP_TIMEOUT_MS) != 0) {
         return complain("the engine did not stop in order", "");
     }
-    bench->drain_seconds = (double)(load_now_us() - stopping) / 1e6; /* SIGTERM flushes the drains */
+    bench->drain_seconds =
+        (double)(load_now_us() - stopping) / 1e6; /* SIGTERM flushes the drains */
     if (status == 0) {
         print_nng(bench, sync_us);
     }
@@ -219,19 +238,20 @@ static int run_nng(struct bench *bench)
     workload_echo_script(&bench->owner, &bench->echo_script);
     char module_server[] = "module-server";
     char echo_server[] = "echo-server";
-    char *const other_arguments[] = {"strider", "bench", workload->module ? module_server : echo_server, echo_url, NULL};
+    char *const other_arguments[] = {
+        "strider", "bench", workload->module ? module_server : echo_server, echo_url, NULL};
     if (child_start(other_arguments, &other) != RESULT_OK) {
         return complain("cannot start the server that is the ceiling", "");
     }
     int status = 1;
     char ready[4096];
-    enum result result = workload->module
-                             ? server_await(&other, &bench->scratch)
-                             : RESULT_OK;
+    enum result result = workload->module ? server_await(&other, &bench->scratch) : RESULT_OK;
     if (result == RESULT_OK) {
         result = scratch_project(&bench->scratch, workload, &bench->arena);
     }
-    char *const arguments[] = {"strider", "serve", "--data", bench->scratch.data, "--project", bench->scratch.project, NULL};
+    char *const arguments[] = {
+        "strider", "serve", "--data", bench->scratch.data, "--project", bench->scratch.project,
+        NULL};
     if (result == RESULT_OK) {
         result = child_start(arguments, &engine);
     }
@@ -283,7 +303,8 @@ int bench_main(int argc, char **argv)
     }
     if (strcmp(bench.settings.workload, "core") == 0) {
         status = run_core(&bench);
-    } else if (strcmp(bench.settings.workload, "startup") == 0 || strcmp(bench.settings.workload, "memory") == 0) {
+    } else if (strcmp(bench.settings.workload, "startup") == 0 ||
+               strcmp(bench.settings.workload, "memory") == 0) {
         status = waiting_run(&bench.settings, &bench.scratch);
     } else {
         status = run_nng(&bench);

@@ -1,6 +1,7 @@
 /*
- * bench.h: `strider bench`: the load harness (interfaces.md 8). Every figure is printed beside a ceiling that was measured in
- * the same run, in alternating rounds, so that a slow or busy machine slows both.
+ * bench.h: `strider bench`: the load harness (interfaces.md 8). Every figure is printed beside a
+ * ceiling that was measured in the same run, in alternating rounds, so that a slow or busy machine
+ * slows both.
  */
 #ifndef PERF_BENCH_H
 #define PERF_BENCH_H

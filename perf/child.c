@@ -40,7 +40,8 @@ enum result child_start(char *const argv[], struct child *out)
     posix_spawn_file_actions_destroy(&actions);
     close(input[0]);
     close(output[1]);
-    fcntl(output[0], F_SETPIPE_SZ, 1 << 20); /* nobody reads after child_await: room for what it may still say */
+    fcntl(output[0], F_SETPIPE_SZ,
+          1 << 20); /* nobody reads after child_await: room for what it may still say */
     out->input = input[1];
     out->output = output[0];
     if (failure != 0) {
@@ -51,7 +52,8 @@ enum result child_start(char *const argv[], struct child *out)
     return RESULT_OK;
 }
 
-enum result child_await(struct child *child, const char *text, uint32_t timeout_ms, char *seen, size_t seen_bytes)
+enum result child_await(struct child *child, const char *text, uint32_t timeout_ms, char *seen,
+                        size_t seen_bytes)
 {
     size_t used = 0;
     uint64_t limit = load_now_us() + (uint64_t)timeout_ms * 1000;
@@ -144,8 +146,14 @@ static uint64_t status_kilobytes(pid_t pid, const char *field)
     return found * 1024;
 }
 
-uint64_t child_rss(pid_t pid) { return status_kilobytes(pid, "VmRSS:"); }
-uint64_t child_peak_rss(pid_t pid) { return status_kilobytes(pid, "VmHWM:"); }
+uint64_t child_rss(pid_t pid)
+{
+    return status_kilobytes(pid, "VmRSS:");
+}
+uint64_t child_peak_rss(pid_t pid)
+{
+    return status_kilobytes(pid, "VmHWM:");
+}
 
 double child_cpu_seconds(pid_t pid)
 {
@@ -161,7 +169,8 @@ double child_cpu_seconds(pid_t pid)
     if (fgets(line, sizeof line, file) != NULL) {
         char *behind_name = strrchr(line, ')');
         if (behind_name != NULL) {
-            sscanf(behind_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system_time);
+            sscanf(behind_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+                   &system_time);
         }
     }
     fclose(file);

@@ -1,6 +1,6 @@
 /*
- * child.h: starts this same binary in another role (the engine, the echo server, a module server) and reads what the kernel
- * knows of it. Children are stopped by their own pid.
+ * child.h: starts this same binary in another role (the engine, the echo server, a module server)
+ * and reads what the kernel knows of it. Children are stopped by their own pid.
  */
 #ifndef PERF_CHILD_H
 #define PERF_CHILD_H
@@ -18,8 +18,10 @@ struct child {
 
 /* argv[0] is replaced by this binary. */
 MUST_USE enum result child_start(char *const argv[], struct child *out);
-/* Reads its stderr until a line holds `text`; RESULT_CLOSED when it ends first, RESULT_TIMEOUT. What was read is in *seen. */
-MUST_USE enum result child_await(struct child *child, const char *text, uint32_t timeout_ms, char *seen, size_t seen_bytes);
+/* Reads its stderr until a line holds `text`; RESULT_CLOSED when it ends first, RESULT_TIMEOUT.
+ * What was read is in *seen. */
+MUST_USE enum result child_await(struct child *child, const char *text, uint32_t timeout_ms,
+                                 char *seen, size_t seen_bytes);
 /* SIGTERM, wait; SIGKILL after timeout_ms. Returns the exit status, -1 when killed. */
 int child_stop(struct child *child, uint32_t timeout_ms);
 void child_kill(struct child *child);

@@ -14,7 +14,7 @@
 
 #define ARENA_BLOCK_BYTES (256u << 10)
 #define ARENA_LIMIT_BYTES (64u << 20)
-#define CLOCK_EVERY 256u /* executions between two looks at the clock */
+#define CLOCK_EVERY       256u /* executions between two looks at the clock */
 
 struct core {
     struct engine_library library; /* first: the engine hands it back */
@@ -28,7 +28,8 @@ struct core {
     uint64_t blob_bytes;
 };
 
-static const struct engine_process *find_process(const struct engine_library *self, struct span project, struct span id,
+static const struct engine_process *find_process(const struct engine_library *self,
+                                                 struct span project, struct span id,
                                                  uint32_t version)
 {
     (void)project;
@@ -36,7 +37,8 @@ static const struct engine_process *find_process(const struct engine_library *se
     return engine_definition_find(((const struct core *)self)->definition, id);
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self, struct span project)
+static const struct engine_modules *find_modules(const struct engine_library *self,
+                                                 struct span project)
 {
     (void)project;
     return ((const struct core *)self)->modules;
@@ -53,14 +55,15 @@ static enum result core_open(const struct workload *workload, struct core *core)
     arena_init(&core->arena, ARENA_BLOCK_BYTES, ARENA_LIMIT_BYTES);
     arena_init(&core->lasting, 4096, ARENA_LIMIT_BYTES);
     engine_report_init(&report, span_text(workload->process));
-    enum result result = engine_read(span_text(workload->process), workload->definition(&core->lasting), &report,
-                                     &core->definition);
+    enum result result =
+        engine_read(span_text(workload->process), workload->definition(&core->lasting), &report,
+                    &core->definition);
     if (result == RESULT_OK) {
         result = json_to_wire(none, LIMIT_DEPTH, &core->lasting, &modules, &error);
     }
     if (result == RESULT_OK) {
-        result = engine_read_modules(span_text("modules.json"), modules, span_text("default"), SPAN_EMPTY, &report,
-                                     &core->modules);
+        result = engine_read_modules(span_text("modules.json"), modules, span_text("default"),
+                                     SPAN_EMPTY, &report, &core->modules);
     }
     if (report.errors > 0) {
         struct span text = engine_report_text(&report, ENGINE_ERROR, &core->lasting);
@@ -89,7 +92,8 @@ static void core_close(struct core *core)
     arena_release(&core->lasting);
 }
 
-static void encode_step(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+static void encode_step(void *owner, struct engine_execution *execution,
+                        const struct engine_effect *step)
 {
     struct core *core = owner;
     struct wire_writer writer;
@@ -114,7 +118,8 @@ static struct engine_execution *run_one(struct core *core, uint64_t number, bool
                                  .project = span_text("default"),
                                  .request = core->request,
                                  .process = core->definition->processes};
-    int count = snprintf(start.id.text, sizeof start.id.text, "01930000-0000-7000-8000-%012llx", (unsigned long long)number);
+    int count = snprintf(start.id.text, sizeof start.id.text, "01930000-0000-7000-8000-%012llx",
+                         (unsigned long long)number);
     start.id.count = (uint8_t)count;
     int64_t now_ms = 1764498000000 + (int64_t)number;
     struct engine_execution *execution = engine_new(&core->library, &start, now_ms);
@@ -124,7 +129,8 @@ static struct engine_execution *run_one(struct core *core, uint64_t number, bool
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = now_ms};
     engine_output_init(&output, &core->arena);
     bool more = engine_accept(execution, &input, &output) == RESULT_OK;
-    while (more && engine_advance(execution, now_ms, LIMIT_TOKEN_MOVES, encode_step, core, &output, &more) == RESULT_OK) {
+    while (more && engine_advance(execution, now_ms, LIMIT_TOKEN_MOVES, encode_step, core, &output,
+                                  &more) == RESULT_OK) {
     }
     encode_whole(core, execution);
     struct engine_view view;
@@ -184,7 +190,8 @@ enum result core_serialise(const struct workload *workload, double seconds, stru
     while (load_now_us() < limit) {
         for (uint32_t i = 0; i < CLOCK_EVERY; i++) {
             for (uint32_t sequence = 1; sequence <= view.sequence; sequence++) {
-                struct engine_effect step = {.kind = ENGINE_EFFECT_STEP_DONE, .as.step.sequence = sequence};
+                struct engine_effect step = {.kind = ENGINE_EFFECT_STEP_DONE,
+                                             .as.step.sequence = sequence};
                 encode_step(&core, execution, &step);
             }
             encode_whole(&core, execution);

@@ -17,11 +17,15 @@ struct core_result {
 };
 
 /*
- * Runs executions from start to end for `seconds`: every step blob and the execution.msgpack is encoded and every audit message
- * made, as in the engine with shipped defaults; the bytes go nowhere.
+ * Runs executions from start to end for `seconds`: every step blob and the execution.msgpack is
+ * encoded and every audit message made, as in the engine with shipped defaults; the bytes go
+ * nowhere.
  */
-MUST_USE enum result core_run(const struct workload *workload, double seconds, struct core_result *out);
-/* The floor under it: only the serialisation of the same blobs, over and over, from one finished execution. */
-MUST_USE enum result core_serialise(const struct workload *workload, double seconds, struct core_result *out);
+MUST_USE enum result core_run(const struct workload *workload, double seconds,
+                              struct core_result *out);
+/* The floor under it: only the serialisation of the same blobs, over and over, from one finished
+ * execution. */
+MUST_USE enum result core_serialise(const struct workload *workload, double seconds,
+                                    struct core_result *out);
 
 #endif

@@ -11,7 +11,8 @@ static uint32_t bucket_of(uint64_t value)
         return (uint32_t)value;
     }
     uint32_t doubling = 63u - (uint32_t)__builtin_clzll(value) - 6u;
-    uint32_t bucket = (doubling + 1) * HISTOGRAM_STEPS + (uint32_t)((value >> doubling) - HISTOGRAM_STEPS);
+    uint32_t bucket =
+        (doubling + 1) * HISTOGRAM_STEPS + (uint32_t)((value >> doubling) - HISTOGRAM_STEPS);
     uint32_t last = HISTOGRAM_STEPS * HISTOGRAM_DOUBLINGS - 1;
     return bucket < last ? bucket : last;
 }
@@ -23,7 +24,10 @@ static uint64_t value_of(uint32_t bucket)
     return row == 0 ? step : (HISTOGRAM_STEPS + step) << (row - 1);
 }
 
-void histogram_clear(struct histogram *histogram) { memset(histogram, 0, sizeof *histogram); }
+void histogram_clear(struct histogram *histogram)
+{
+    memset(histogram, 0, sizeof *histogram);
+}
 
 void histogram_add(struct histogram *histogram, uint64_t value)
 {

@@ -1,12 +1,13 @@
 /*
- * histogram.h: latencies in microseconds, log-linear (64 steps a doubling: an error below 1.6 %). One owner.
+ * histogram.h: latencies in microseconds, log-linear (64 steps a doubling: an error below 1.6 %).
+ * One owner.
  */
 #ifndef PERF_HISTOGRAM_H
 #define PERF_HISTOGRAM_H
 
 #include <stdint.h>
 
-#define HISTOGRAM_STEPS 64u
+#define HISTOGRAM_STEPS     64u
 #define HISTOGRAM_DOUBLINGS 40u
 
 struct histogram {

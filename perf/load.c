@@ -1,12 +1,14 @@
 /*
- * load.c: see load.h. A lane is touched by one NNG callback at a time; the shared counters are atomics because lanes run on
- * several NNG threads at once and a message to a collector would cost more than the request measured.
+ * load.c: see load.h. A lane is touched by one NNG callback at a time; the shared counters are
+ * atomics because lanes run on several NNG threads at once and a message to a collector would cost
+ * more than the request measured.
  */
 #include "perf/load.h"
 
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
+#include <nng/supplemental/util/platform.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include "proto/base/assert.h"
 
 #define LANE_ARENA_BYTES (1u << 20)
-#define LANE_TIMEOUT_MS 30000
+#define LANE_TIMEOUT_MS  30000
 
 struct run;
 
@@ -37,10 +39,11 @@ struct run {
     struct lane *lanes;
     uint32_t count;
     uint64_t units_max;
-    atomic_bool stop;      /* release by the main thread, acquire by lanes: no data depends on it */
+    atomic_bool stop; /* release by the main thread, acquire by lanes: no data depends on it */
     atomic_uint_least64_t started; /* units handed out, for units_max */
-    atomic_uint_least32_t active;  /* lanes not yet finished; acquire by main pairs with the lanes' release */
-    nng_mtx *mutex;        /* first_error only */
+    atomic_uint_least32_t
+        active;     /* lanes not yet finished; acquire by main pairs with the lanes' release */
+    nng_mtx *mutex; /* first_error only */
     char first_error[200];
 };
 
@@ -73,7 +76,8 @@ static bool unit_begin(struct lane *lane)
     if (atomic_load_explicit(&run->stop, memory_order_acquire)) {
         return false;
     }
-    if (run->units_max > 0 && atomic_fetch_add_explicit(&run->started, 1, memory_order_relaxed) >= run->units_max) {
+    if (run->units_max > 0 &&
+        atomic_fetch_add_explicit(&run->started, 1, memory_order_relaxed) >= run->units_max) {
         return false;
     }
     lane->view.step = 0;
@@ -103,7 +107,8 @@ static void lane_take_reply(struct lane *lane)
 {
     nng_msg *message = nng_aio_get_msg(lane->aio);
     struct span reply = span_of(nng_msg_body(message), nng_msg_len(message));
-    enum load_verdict verdict = lane->run->script->judge(lane->run->script->owner, &lane->view, reply);
+    enum load_verdict verdict =
+        lane->run->script->judge(lane->run->script->owner, &lane->view, reply);
     if (verdict == LOAD_FAIL) {
         note_error(lane->run, (const char *)reply.bytes, reply.count);
         lane->errors++;
@@ -152,7 +157,8 @@ static enum result lanes_open(struct run *run)
         lane->view.index = i;
         arena_init(&lane->view.arena, 4096, LANE_ARENA_BYTES);
         histogram_clear(&lane->latency);
-        if (nng_ctx_open(&lane->context, run->socket) != 0 || nng_aio_alloc(&lane->aio, lane_turn, lane) != 0) {
+        if (nng_ctx_open(&lane->context, run->socket) != 0 ||
+            nng_aio_alloc(&lane->aio, lane_turn, lane) != 0) {
             return RESULT_LIMIT;
         }
         nng_aio_set_timeout(lane->aio, LANE_TIMEOUT_MS);
@@ -213,7 +219,8 @@ enum result load_run(const char *url, uint32_t lanes, double seconds, uint64_t u
     if (result == RESULT_OK) {
         lanes_start(&run);
         uint64_t limit = begin + (uint64_t)(seconds * 1e6);
-        while (load_now_us() < limit && atomic_load_explicit(&run.active, memory_order_acquire) > 0) {
+        while (load_now_us() < limit &&
+               atomic_load_explicit(&run.active, memory_order_acquire) > 0) {
             nng_msleep(2);
         }
         atomic_store_explicit(&run.stop, true, memory_order_release);
@@ -272,7 +279,8 @@ int load_echo_serve(const char *url, uint32_t contexts)
     uint32_t opened = 0;
     for (; opened < contexts; opened++) {
         struct echo *echo = &echoes[opened];
-        if (nng_ctx_open(&echo->context, socket) != 0 || nng_aio_alloc(&echo->aio, echo_turn, echo) != 0) {
+        if (nng_ctx_open(&echo->context, socket) != 0 ||
+            nng_aio_alloc(&echo->aio, echo_turn, echo) != 0) {
             goto close;
         }
         nng_ctx_recv(echo->context, echo->aio);

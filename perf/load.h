@@ -1,8 +1,9 @@
 /*
  * load.h: drives an NNG REP server with a fixed number of requests in flight, on NNG's own threads.
  *
- * Each lane is one REQ context that repeats a script: `next` makes the request for a lane's turn (given the last reply), the
- * lane sends it and waits. The same generator loads the engine and the bare echo server, so both carry the same cost.
+ * Each lane is one REQ context that repeats a script: `next` makes the request for a lane's turn
+ * (given the last reply), the lane sends it and waits. The same generator loads the engine and the
+ * bare echo server, so both carry the same cost.
  */
 #ifndef PERF_LOAD_H
 #define PERF_LOAD_H
@@ -17,10 +18,10 @@
 
 struct load_lane {
     uint32_t index;
-    uint64_t turn;     /* requests of this lane so far */
-    uint32_t step;     /* place in the script, the script's to set */
-    uint64_t unit_at;  /* when the unit of work began, µs */
-    char note[160];    /* the script's own memory, e.g. an execution id */
+    uint64_t turn;    /* requests of this lane so far */
+    uint32_t step;    /* place in the script, the script's to set */
+    uint64_t unit_at; /* when the unit of work began, µs */
+    char note[160];   /* the script's own memory, e.g. an execution id */
     struct arena arena;
 };
 
@@ -42,7 +43,7 @@ struct load_result {
     uint64_t units;
     uint64_t errors;
     double seconds;
-    double throughput; /* units a second */
+    double throughput;        /* units a second */
     struct histogram latency; /* µs a unit */
     char first_error[200];
 };
@@ -53,7 +54,8 @@ MUST_USE enum result load_run(const char *url, uint32_t lanes, double seconds, u
 
 uint64_t load_now_us(void);
 
-/* The bare ceiling: a REP server of `contexts` cooked contexts that sends each request back. Serves until stdin closes. */
+/* The bare ceiling: a REP server of `contexts` cooked contexts that sends each request back. Serves
+ * until stdin closes. */
 int load_echo_serve(const char *url, uint32_t contexts);
 
 #endif

@@ -39,7 +39,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return 0;
 }
 
-void scratch_close(struct scratch *scratch) { nftw(scratch->root, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+void scratch_close(struct scratch *scratch)
+{
+    nftw(scratch->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 static uint32_t free_port(void)
 {
@@ -57,7 +60,8 @@ static uint32_t free_port(void)
     return port;
 }
 
-void scratch_url(const struct scratch *scratch, const char *transport, const char *name, char out[128])
+void scratch_url(const struct scratch *scratch, const char *transport, const char *name,
+                 char out[128])
 {
     if (strcmp(transport, "tcp") == 0) {
         snprintf(out, 128, "tcp://127.0.0.1:%u", free_port());
@@ -78,19 +82,22 @@ static enum result write_file(const char *directory, const char *name, struct sp
     return fclose(file) == 0 && written == content.count ? RESULT_OK : RESULT_IO;
 }
 
-enum result scratch_project(const struct scratch *scratch, const struct workload *workload, struct arena *arena)
+enum result scratch_project(const struct scratch *scratch, const struct workload *workload,
+                            struct arena *arena)
 {
     char name[64];
     snprintf(name, sizeof name, "%s.bpmn", workload->process);
-    enum result result = write_file(scratch->project, "project.json", span_text("{\"projectId\":\"default\"}\n"));
+    enum result result =
+        write_file(scratch->project, "project.json", span_text("{\"projectId\":\"default\"}\n"));
     if (result == RESULT_OK) {
         result = write_file(scratch->project, name, workload->definition(arena));
     }
     if (result == RESULT_OK && workload->module) {
-        struct span modules = arena_format(arena,
-                                           "{\"modules\":[{\"taskTypes\":[\"bench\"],\"url\":\"http://127.0.0.1:%u/bench\","
-                                           "\"maxConcurrent\":256}]}\n",
-                                           scratch->module_port);
+        struct span modules = arena_format(
+            arena,
+            "{\"modules\":[{\"taskTypes\":[\"bench\"],\"url\":\"http://127.0.0.1:%u/bench\","
+            "\"maxConcurrent\":256}]}\n",
+            scratch->module_port);
         result = write_file(scratch->project, "modules.json", modules);
     }
     return result;
@@ -110,7 +117,8 @@ double scratch_sync_us(const struct scratch *scratch)
     memset(block, 1, SYNC_BYTES);
     for (uint32_t i = 0; i < SYNC_ROUNDS; i++) {
         uint64_t begin = load_now_us();
-        if (pwrite(file, block, SYNC_BYTES, (off_t)i * SYNC_BYTES) != (ssize_t)SYNC_BYTES || fdatasync(file) != 0) {
+        if (pwrite(file, block, SYNC_BYTES, (off_t)i * SYNC_BYTES) != (ssize_t)SYNC_BYTES ||
+            fdatasync(file) != 0) {
             break;
         }
         histogram_add(&histogram, load_now_us() - begin);

@@ -1,5 +1,6 @@
 /*
- * server.c: see server.h. The server does as little as HTTP allows, so that it is not what is measured.
+ * server.c: see server.h. The server does as little as HTTP allows, so that it is not what is
+ * measured.
  */
 #include "perf/server.h"
 
@@ -14,12 +15,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PEER_BYTES (64u << 10)
-#define EVENTS_MAX 256
+#define PEER_BYTES      (64u << 10)
+#define EVENTS_MAX      256
 #define PORT_TIMEOUT_MS 5000
 
-static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 41\r\n\r\n"
-                             "{\"outputs\":{\"approved\":true,\"score\":7.25}}";
+static const char answer[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 41\r\n\r\n"
+    "{\"outputs\":{\"approved\":true,\"score\":7.25}}";
 
 struct peer {
     int socket;
@@ -42,7 +44,8 @@ static size_t request_bytes(const struct peer *peer)
     }
     size_t head = (size_t)(end - peer->bytes) + 4;
     size_t body = 0;
-    for (const char *line = peer->bytes; line < end; line = (const char *)memchr(line, '\n', (size_t)(end - line) + 2) + 1) {
+    for (const char *line = peer->bytes; line < end;
+         line = (const char *)memchr(line, '\n', (size_t)(end - line) + 2) + 1) {
         if (strncasecmp(line, "content-length:", 15) == 0) {
             body = strtoul(line + 15, NULL, 10);
         }
@@ -57,7 +60,8 @@ static bool answer_all(struct peer *peer)
         if (bytes == 0) {
             return peer->used < sizeof peer->bytes;
         }
-        if (send(peer->socket, answer, sizeof answer - 1, MSG_NOSIGNAL) != (ssize_t)(sizeof answer - 1)) {
+        if (send(peer->socket, answer, sizeof answer - 1, MSG_NOSIGNAL) !=
+            (ssize_t)(sizeof answer - 1)) {
             return false;
         }
         memmove(peer->bytes, peer->bytes + bytes, peer->used - bytes);
@@ -106,7 +110,8 @@ static int listen_somewhere(void)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t bytes = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, bytes) != 0 || listen(listener, 1024) != 0 ||
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, bytes) != 0 ||
+        listen(listener, 1024) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &bytes) != 0) {
         return -1;
     }
@@ -122,7 +127,8 @@ int server_serve(void)
     int poll_fd = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event on_stdin = {.events = EPOLLIN, .data.ptr = &stdin_mark};
     struct epoll_event on_listen = {.events = EPOLLIN, .data.ptr = &listen_mark};
-    if (listener < 0 || poll_fd < 0 || epoll_ctl(poll_fd, EPOLL_CTL_ADD, STDIN_FILENO, &on_stdin) != 0 ||
+    if (listener < 0 || poll_fd < 0 ||
+        epoll_ctl(poll_fd, EPOLL_CTL_ADD, STDIN_FILENO, &on_stdin) != 0 ||
         epoll_ctl(poll_fd, EPOLL_CTL_ADD, listener, &on_listen) != 0) {
         return 1;
     }

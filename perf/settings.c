@@ -13,7 +13,8 @@
 
 static const char help_text[] =
     "Usage: strider bench WORKLOAD [options]\n"
-    "Measures the engine beside a bare ceiling in alternating rounds; prints the figures and their ratio.\n"
+    "Measures the engine beside a bare ceiling in alternating rounds; prints the figures and their "
+    "ratio.\n"
     "\n"
     "Workloads:\n"
     "  core         tasks10 in this process on one thread: no front, no journal\n"
@@ -100,11 +101,14 @@ static const char *take(struct settings *out, int key, const char *value)
     switch (key) {
     case OPTION_SECONDS:
         out->seconds = strtod(value, &end);
-        return *end == '\0' && out->seconds >= 0.05 && out->seconds <= 600 ? NULL : "--seconds takes 0.05 to 600, not";
+        return *end == '\0' && out->seconds >= 0.05 && out->seconds <= 600
+                   ? NULL
+                   : "--seconds takes 0.05 to 600, not";
     case OPTION_ROUNDS:
         return parse_count(value, 1, 100, &out->rounds) ? NULL : "--rounds takes 1 to 100, not";
     case OPTION_IN_FLIGHT:
-        return parse_count(value, 1, 4096, &out->in_flight) ? NULL : "--in-flight takes 1 to 4096, not";
+        return parse_count(value, 1, 4096, &out->in_flight) ? NULL
+                                                            : "--in-flight takes 1 to 4096, not";
     case OPTION_TRANSPORT:
         out->transport = value;
         return one_of(value, "ipc", "tcp", NULL) ? NULL : "--transport takes ipc or tcp, not";
@@ -113,14 +117,17 @@ static const char *take(struct settings *out, int key, const char *value)
         return one_of(value, "sync", "off", NULL) ? NULL : "--durability takes sync or off, not";
     case OPTION_STEP_BLOBS:
         out->step_blobs = value;
-        return one_of(value, "all", "waits", "off") ? NULL : "--step-blobs takes all, waits or off, not";
+        return one_of(value, "all", "waits", "off") ? NULL
+                                                    : "--step-blobs takes all, waits or off, not";
     case OPTION_AUDIT:
         out->audit = strcmp(value, "on") == 0;
         return one_of(value, "on", "off", NULL) ? NULL : "--audit takes on or off, not";
     case OPTION_SHARDS:
         return parse_count(value, 0, 64, &out->shards) ? NULL : "--shards takes 0 to 64, not";
     case OPTION_WAITING:
-        return parse_count(value, 1, 10000000, &out->waiting) ? NULL : "--waiting takes 1 to 10000000, not";
+        return parse_count(value, 1, 10000000, &out->waiting)
+                   ? NULL
+                   : "--waiting takes 1 to 10000000, not";
     case OPTION_DATA:
         out->directory = value;
         return NULL;
@@ -139,8 +146,15 @@ static bool workload_exists(const char *name)
 
 int settings_parse(int argc, char **argv, struct settings *out)
 {
-    *out = (struct settings){.seconds = 2, .rounds = 3, .in_flight = 64, .waiting = 1000, .transport = "ipc",
-                             .step_blobs = "all", .durable = true, .audit = true, .directory = "/var/tmp"};
+    *out = (struct settings){.seconds = 2,
+                             .rounds = 3,
+                             .in_flight = 64,
+                             .waiting = 1000,
+                             .transport = "ipc",
+                             .step_blobs = "all",
+                             .durable = true,
+                             .audit = true,
+                             .directory = "/var/tmp"};
     optind = 1;
     opterr = 0;
     for (;;) {
@@ -152,7 +166,8 @@ int settings_parse(int argc, char **argv, struct settings *out)
             fputs(help_text, stdout);
             return 3;
         }
-        const char *problem = key == '?' ? "unknown option or missing value" : take(out, key, optarg);
+        const char *problem =
+            key == '?' ? "unknown option or missing value" : take(out, key, optarg);
         if (problem != NULL) {
             return refuse(problem, key == '?' ? argv[optind - 1] : optarg);
         }
@@ -198,7 +213,8 @@ uint32_t settings_pairs(const struct settings *settings, struct wire_writer *wri
     return 2;
 }
 
-uint32_t settings_latency_pairs(double throughput, const struct histogram *latency, struct wire_writer *writer)
+uint32_t settings_latency_pairs(double throughput, const struct histogram *latency,
+                                struct wire_writer *writer)
 {
     wire_pair_int(writer, "throughput", (int64_t)throughput);
     wire_pair_int(writer, "p50Us", (int64_t)histogram_at(latency, 0.5));

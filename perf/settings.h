@@ -12,11 +12,11 @@
 
 struct settings {
     const char *workload;
-    double seconds;       /* of one round of one side */
-    uint32_t rounds;      /* ceiling and engine in turn */
+    double seconds;  /* of one round of one side */
+    uint32_t rounds; /* ceiling and engine in turn */
     uint32_t in_flight;
-    uint32_t shards;      /* 0: the engine's default */
-    uint32_t waiting;     /* executions, for startup and memory */
+    uint32_t shards;       /* 0: the engine's default */
+    uint32_t waiting;      /* executions, for startup and memory */
     const char *transport; /* "ipc" or "tcp" */
     const char *step_blobs;
     bool durable;
@@ -32,6 +32,7 @@ void settings_export(const struct settings *settings, const char *listen);
 /* "workload", "transport", "inFlight", "settings":{…} pairs into an open map; returns the count. */
 uint32_t settings_pairs(const struct settings *settings, struct wire_writer *writer);
 /* "throughput","p50Us","p99Us","p999Us" pairs; returns the count. */
-uint32_t settings_latency_pairs(double throughput, const struct histogram *latency, struct wire_writer *writer);
+uint32_t settings_latency_pairs(double throughput, const struct histogram *latency,
+                                struct wire_writer *writer);
 
 #endif

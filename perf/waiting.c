@@ -1,6 +1,6 @@
 /*
- * waiting.c: see waiting.h. Starts --waiting executions that stop at a user task, kills the engine with SIGKILL, starts it
- * again on the same data, and has every one of them called back.
+ * waiting.c: see waiting.h. Starts --waiting executions that stop at a user task, kills the engine
+ * with SIGKILL, starts it again on the same data, and has every one of them called back.
  */
 #include "perf/waiting.h"
 
@@ -36,7 +36,8 @@ static enum load_verdict start_judge(void *owner, struct load_lane *lane, struct
     struct ids *ids = owner;
     struct span id = wire_string_or(wire_find_text(reply, "executionId"), "");
     (void)lane;
-    if (!span_is(wire_string_or(wire_find_text(reply, "status"), ""), "Waiting") || id.count >= sizeof ids->text[0]) {
+    if (!span_is(wire_string_or(wire_find_text(reply, "status"), ""), "Waiting") ||
+        id.count >= sizeof ids->text[0]) {
         return LOAD_FAIL;
     }
     uint32_t place = __atomic_fetch_add(&ids->kept, 1, __ATOMIC_RELAXED);
@@ -50,7 +51,9 @@ static struct span callback_next(void *owner, struct load_lane *lane)
 {
     struct ids *ids = owner;
     uint32_t place = __atomic_fetch_add(&ids->taken, 1, __ATOMIC_RELAXED) % ids->count;
-    return arena_format(&lane->arena, "{\"v\":1,\"op\":\"callback\",\"executionId\":\"%s\",\"payload\":{\"decision\":\"approve\"}}",
+    return arena_format(&lane->arena,
+                        "{\"v\":1,\"op\":\"callback\",\"executionId\":\"%s\",\"payload\":{"
+                        "\"decision\":\"approve\"}}",
                         ids->text[place]);
 }
 
@@ -61,10 +64,13 @@ static enum load_verdict callback_judge(void *owner, struct load_lane *lane, str
     return memmem(reply.bytes, reply.count, "\"Completed\"", 11) != NULL ? LOAD_DONE : LOAD_FAIL;
 }
 
-static enum result start_engine(const struct scratch *scratch, struct child *engine, double *ready_ms)
+static enum result start_engine(const struct scratch *scratch, struct child *engine,
+                                double *ready_ms)
 {
     char seen[4096];
-    char *const arguments[] = {"strider", "serve", "--data", (char *)scratch->data, "--project", (char *)scratch->project, NULL};
+    char *const arguments[] = {
+        "strider", "serve", "--data", (char *)scratch->data, "--project", (char *)scratch->project,
+        NULL};
     uint64_t begin = load_now_us();
     enum result result = child_start(arguments, engine);
     if (result != RESULT_OK) {
@@ -98,8 +104,10 @@ static void print_figures(const struct settings *settings, const struct figures 
     wire_writer_init(&writer, &arena, 1024);
     size_t mark = wire_open_map(&writer);
     uint32_t pairs = settings_pairs(settings, &writer);
-    uint64_t grown = figures->waiting_rss > figures->idle_rss ? figures->waiting_rss - figures->idle_rss : 0;
-    uint64_t again = figures->again_rss > figures->idle_rss ? figures->again_rss - figures->idle_rss : 0;
+    uint64_t grown =
+        figures->waiting_rss > figures->idle_rss ? figures->waiting_rss - figures->idle_rss : 0;
+    uint64_t again =
+        figures->again_rss > figures->idle_rss ? figures->again_rss - figures->idle_rss : 0;
     wire_pair_int(&writer, "waiting", settings->waiting);
     wire_write_text(&writer, "readyEmptyMs");
     wire_write_decimal(&writer, arena_format(&arena, "%.1f", figures->first_ready_ms));
@@ -107,11 +115,13 @@ static void print_figures(const struct settings *settings, const struct figures 
     wire_write_decimal(&writer, arena_format(&arena, "%.1f", figures->again_ready_ms));
     wire_pair_int(&writer, "idleRssBytes", (int64_t)figures->idle_rss);
     wire_pair_int(&writer, "bytesPerWaitingExecution", (int64_t)(grown / settings->waiting));
-    wire_pair_int(&writer, "bytesPerWaitingExecutionAfterRestart", (int64_t)(again / settings->waiting));
+    wire_pair_int(&writer, "bytesPerWaitingExecutionAfterRestart",
+                  (int64_t)(again / settings->waiting));
     wire_pair_int(&writer, "completed", (int64_t)figures->completed);
     wire_pair_int(&writer, "lost", (int64_t)figures->lost);
     wire_close_map(&writer, mark, pairs + 8);
-    if (json_from_wire(wire_writer_span(&writer), settings->json ? JSON_COMPACT : JSON_PRETTY, &arena, &text) == RESULT_OK) {
+    if (json_from_wire(wire_writer_span(&writer), settings->json ? JSON_COMPACT : JSON_PRETTY,
+                       &arena, &text) == RESULT_OK) {
         printf("%.*s\n", SPAN_ARG(text));
     }
     arena_release(&arena);
@@ -130,7 +140,8 @@ int waiting_run(const struct settings *settings, struct scratch *scratch)
     struct child engine;
     struct arena arena;
     struct figures figures = {0};
-    struct ids ids = {.count = settings->waiting, .text = calloc(settings->waiting, sizeof *ids.text)};
+    struct ids ids = {.count = settings->waiting,
+                      .text = calloc(settings->waiting, sizeof *ids.text)};
     const struct workload *workload = workload_find("waitresume");
     struct load_script script;
     int status = 1;
@@ -163,7 +174,9 @@ int waiting_run(const struct settings *settings, struct scratch *scratch)
     enum result result = load_run(url, LANES, RUN_SECONDS_MAX, settings->waiting, &script, &load);
     figures.completed = load.units;
     figures.lost = settings->waiting - load.units;
-    status = result == RESULT_OK && figures.lost == 0 ? 0 : fail("some did not complete", load.first_error);
+    status = result == RESULT_OK && figures.lost == 0
+                 ? 0
+                 : fail("some did not complete", load.first_error);
     child_stop(&engine, STOP_TIMEOUT_MS);
     print_figures(settings, &figures);
 release:

@@ -1,5 +1,6 @@
 /*
- * waiting.h: what many waiting executions cost: memory while they wait, and time to be ready again after kill -9.
+ * waiting.h: what many waiting executions cost: memory while they wait, and time to be ready again
+ * after kill -9.
  */
 #ifndef PERF_WAITING_H
 #define PERF_WAITING_H

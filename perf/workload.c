@@ -22,11 +22,12 @@ static struct text open_definition(struct arena *arena, const char *process)
 {
     struct text text = {.bytes = arena_alloc(arena, DEFINITION_BYTES_MAX)};
     ASSERT(text.bytes != NULL);
-    text.count = (size_t)snprintf(text.bytes, DEFINITION_BYTES_MAX,
-                                  "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\""
-                                  " xmlns:strider=\"urn:strider:bpmn:1\" targetNamespace=\"urn:strider:bench\">"
-                                  "<process id=\"%s\" isExecutable=\"true\"><startEvent id=\"start\"/>",
-                                  process);
+    text.count = (size_t)snprintf(
+        text.bytes, DEFINITION_BYTES_MAX,
+        "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\""
+        " xmlns:strider=\"urn:strider:bpmn:1\" targetNamespace=\"urn:strider:bench\">"
+        "<process id=\"%s\" isExecutable=\"true\"><startEvent id=\"start\"/>",
+        process);
     return text;
 }
 
@@ -51,8 +52,8 @@ static struct span close_definition(struct text *text)
 static void add_flow(struct text *text, const char *source, const char *target)
 {
     char flow[256];
-    snprintf(flow, sizeof flow, "<sequenceFlow id=\"%s-%s\" sourceRef=\"%s\" targetRef=\"%s\"/>", source, target, source,
-             target);
+    snprintf(flow, sizeof flow, "<sequenceFlow id=\"%s-%s\" sourceRef=\"%s\" targetRef=\"%s\"/>",
+             source, target, source, target);
     add(text, "%s", flow, 0, 0);
 }
 
@@ -83,7 +84,8 @@ static struct span define_tasks10(struct arena *arena)
 static struct span define_fork5(struct arena *arena)
 {
     struct text text = open_definition(arena, "fork5");
-    add(&text, "%s", "<parallelGateway id=\"fork\"/><parallelGateway id=\"join\"/><endEvent id=\"end\"/>", 0, 0);
+    add(&text, "%s",
+        "<parallelGateway id=\"fork\"/><parallelGateway id=\"join\"/><endEvent id=\"end\"/>", 0, 0);
     add_flow(&text, "start", "fork");
     for (unsigned i = 1; i <= 5; i++) {
         char task[16];
@@ -99,7 +101,8 @@ static struct span define_fork5(struct arena *arena)
 static struct span define_modules(struct arena *arena)
 {
     struct text text = open_definition(arena, "modules");
-    add(&text, "%s", "<serviceTask id=\"call\" strider:type=\"bench\"/><endEvent id=\"end\"/>", 0, 0);
+    add(&text, "%s", "<serviceTask id=\"call\" strider:type=\"bench\"/><endEvent id=\"end\"/>", 0,
+        0);
     add_flow(&text, "start", "call");
     add_flow(&text, "call", "end");
     return close_definition(&text);
@@ -117,9 +120,11 @@ static struct span define_waitresume(struct arena *arena)
 const struct workload workload_table[] = {
     {"startend", "start event to end event", "startend", false, false, define_startend},
     {"tasks10", "ten built-in tasks in sequence", "tasks10", false, false, define_tasks10},
-    {"fork5", "parallel split into five built-in tasks, and join", "fork5", false, false, define_fork5},
+    {"fork5", "parallel split into five built-in tasks, and join", "fork5", false, false,
+     define_fork5},
     {"modules", "one HTTP module", "modules", true, false, define_modules},
-    {"waitresume", "start, wait at a user task, callback, end", "waitresume", false, true, define_waitresume},
+    {"waitresume", "start, wait at a user task, callback, end", "waitresume", false, true,
+     define_waitresume},
 };
 const uint32_t workload_count = sizeof workload_table / sizeof workload_table[0];
 
@@ -194,8 +199,8 @@ static enum load_verdict script_judge(void *owner, struct load_lane *lane, struc
     return span_is(status, "Completed") ? LOAD_DONE : LOAD_FAIL;
 }
 
-void workload_script(const struct workload *workload, struct arena *arena, struct workload_script *owner,
-                     struct load_script *script)
+void workload_script(const struct workload *workload, struct arena *arena,
+                     struct workload_script *owner, struct load_script *script)
 {
     owner->workload = workload;
     owner->start = write_start(workload, arena);
