@@ -1,10 +1,15 @@
 /*
  * blob.h: the port of the blob tier: names to bytes. Requests complete as PROTO_PORT_DONE messages
- * to `reply_to` (with its ticket); an embedded adapter sends the answer before the call returns.
- * Names are made of checked ids and are never paths from outside.
+ * to `reply_to` (with its ticket); an embedded adapter sends the answer before the call returns,
+ * and belongs to one thread. A call returns RESULT_OK when an answer comes (or came), anything else
+ * when none will; asked by nobody (no sink), an embedded adapter returns the outcome itself. Names
+ * are made of checked ids and are never paths from outside.
  */
 #ifndef STORAGE_BLOB_H
 #define STORAGE_BLOB_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "proto/base/result.h"
 #include "proto/base/span.h"

@@ -1,10 +1,11 @@
 /*
  * hot.h: the port of the hot tier: sessions of waiting executions with a sliding time to live.
  *
- * Requests complete as PROTO_PORT_DONE messages to `reply_to`; the embedded adapter (one per shard,
- * in its memory) answers before the call returns when `reply_to.sink` is set, and offers
- * storage_hot_peek for its owner's fast path. Unknown bytes are a miss. Times are the caller's
- * (monotonic ms).
+ * Requests complete as PROTO_PORT_DONE messages to `reply_to`. A call returns RESULT_OK when
+ * an answer comes (or came), anything else when none will; asked by nobody (no sink), an embedded
+ * adapter returns the outcome itself. That one (one per shard, in its memory)
+ * answers before the call returns, and offers storage_memory_hot_peek for its owner's fast path.
+ * Unknown bytes are a miss. Times are the caller's (monotonic ms).
  */
 #ifndef STORAGE_HOT_H
 #define STORAGE_HOT_H

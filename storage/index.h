@@ -9,6 +9,9 @@
 #ifndef STORAGE_INDEX_H
 #define STORAGE_INDEX_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/result.h"
 #include "proto/base/span.h"
@@ -16,8 +19,12 @@
 struct storage_index;
 
 struct storage_index_ops {
-    /* `messages`: audit messages (MAP values of interfaces.md 5), in order; `position`: the journal
-     * place behind them. */
+    /*
+     * `messages`: audit messages (MAP values of interfaces.md 5), in order; `position`: the journal
+     * place behind them. All or nothing. A message without executionId or revision is left out and
+     * logged, as waiting would not make it better. RESULT_FULL, RESULT_IO, RESULT_AGAIN (locked by
+     * another program).
+     */
     enum result (*apply)(struct storage_index *self, const struct span *messages, size_t count,
                          uint64_t position);
     /* The position of the last apply; 0 at first. */
@@ -32,10 +39,16 @@ struct storage_index_ops {
      */
     enum result (*list)(struct storage_index *self, struct span query, struct arena *arena,
                         struct span *out);
-    /* Logs of one execution in index order as an ARRAY value, from `first_index`, at most `limit`.
-     */
+    /* Logs of one execution in index order as an ARRAY value of the message's log entries, from
+     * `first_index`, at most `limit`. */
     enum result (*logs)(struct storage_index *self, struct span execution_id, uint64_t first_index,
                         uint32_t limit, struct arena *arena, struct span *out);
+    /*
+     * Makes everything applied durable. Before that a power cut (not a kill) may take back the
+     * newest applies, their position with them: the journal is trimmed only up to a position that
+     * was reached before a flush.
+     */
+    enum result (*flush)(struct storage_index *self);
     /* Deletes the row and the logs of one execution. */
     enum result (*remove)(struct storage_index *self, struct span execution_id);
     void (*close)(struct storage_index *self);

@@ -9,6 +9,10 @@
 #ifndef STORAGE_STATE_H
 #define STORAGE_STATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/result.h"
 #include "proto/base/span.h"
@@ -31,17 +35,22 @@ struct storage_change {
 struct storage_state;
 
 struct storage_state_ops {
-    /* All or nothing; later changes of the same key win. RESULT_FULL, RESULT_IO: nothing changed.
-     */
+    /* All or nothing; later changes of the same key win. RESULT_FULL, RESULT_IO, RESULT_INVALID (a
+     * key of no bytes or over 480): nothing changed. */
     enum result (*apply)(struct storage_state *self, const struct storage_change *changes,
                          size_t count);
-    /* Makes everything applied durable. */
+    /*
+     * Makes everything applied durable. RESULT_FULL, RESULT_IO: not durable yet, but still applied;
+     * may be tried again. An adapter may make things durable earlier; what it drops when it ends
+     * without a flush is a run of the newest applies.
+     */
     enum result (*flush)(struct storage_state *self);
-    /* *value lives in the arena. RESULT_NOT_FOUND. */
+    /* *value lives in the arena. RESULT_NOT_FOUND, RESULT_CORRUPT, RESULT_LIMIT (a full arena). */
     enum result (*get)(struct storage_state *self, enum storage_table table, struct span key,
                        struct arena *arena, struct span *value);
     /* In key order from the first key > `after` (empty: from the start); `each` returns false to
-     * stop. Spans live during the call. */
+     * stop. Spans live during the call. RESULT_CORRUPT, after all sound rows, when a row was not.
+     */
     enum result (*scan)(struct storage_state *self, enum storage_table table, struct span after,
                         bool (*each)(void *owner, struct span key, struct span value), void *owner);
     /* Number of rows. */
