@@ -11,7 +11,7 @@
 #include "storage/file.h"
 
 #define STATE_MAP_BYTES (64ull << 30) /* address space of sparse files, not disk */
-#define BLOB_MAP_BYTES  (1ull << 40)
+#define BLOB_MAP_BYTES  (256ull << 30)
 #define PATH_BYTES      4096u
 
 /* DIRECTORY/name, in one of a few static-lived buffers of the caller. */
@@ -114,12 +114,17 @@ enum result cli_host_start(struct cli_host *host, struct actor_recovery *recover
     return RESULT_OK;
 }
 
-void cli_host_close(struct cli_host *host)
+void cli_host_stop(struct cli_host *host)
 {
     if (host->started) {
         actor_runtime_stop(host->runtime);
         host->started = false;
     }
+}
+
+void cli_host_close(struct cli_host *host)
+{
+    cli_host_stop(host);
     if (host->modules != NULL) {
         transport_modules_close(host->modules);
     }

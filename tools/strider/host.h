@@ -35,7 +35,9 @@ struct cli_host {
 MUST_USE enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out, char error[512]);
 /* Recovers and starts the threads; `error` as above. */
 MUST_USE enum result cli_host_start(struct cli_host *host, struct actor_recovery *recovery, char error[512]);
-/* Stops the threads (drain first, if you want to) and closes the ports. */
+/* Joins the threads; drain first, if you want to. The router stays valid and answers RESULT_CLOSED. Idempotent. */
+void cli_host_stop(struct cli_host *host);
+/* Stops, then frees the actors and closes the ports. Idempotent. */
 void cli_host_close(struct cli_host *host);
 
 #endif
