@@ -28,13 +28,15 @@ enum proto_message_type {
     /* shard <-> journal */
     PROTO_COMMIT,           /* as.commit */
     PROTO_COMMITTED,        /* as.committed */
-    PROTO_JOURNAL_ADVANCED, /* journal -> drains: as.position is durable now */
+    PROTO_JOURNAL_ADVANCED, /* journal -> drain: as.position is readable now; answered, in its time,
+                               by DRAINED */
+    PROTO_DRAINED,          /* drain -> journal: as.drained */
     /* shard <-> storage */
     PROTO_FETCH,   /* as.fetch: an execution, blobs of it, its index row, a list */
     PROTO_FETCHED, /* as.fetched */
-    /* clock <-> shard */
-    PROTO_ALARM_SET, /* as.alarm: (re)sets the one alarm of reply_to.ticket */
-    PROTO_ALARM,     /* as.alarm */
+    PROTO_AWAIT,   /* as.position; PROTO_DONE when the blobs of all records before it are stored */
+    PROTO_INTERIM, /* as.execution_id: storage asks for a snapshot of a segment that holds the
+                      journal back; no answer */
     /* registry -> shards */
     PROTO_DEFINITION, /* as.definition: compile and keep; answered by PROTO_DONE */
     PROTO_PROJECT,    /* as.project: modules and environment; answered by PROTO_DONE */
@@ -45,7 +47,6 @@ enum proto_message_type {
     PROTO_PORT_DONE, /* as.port_done */
     /* life cycle */
     PROTO_DRAIN, /* stop taking starts, finish segments, then answer PROTO_DONE */
-    PROTO_STOP,  /* leave the loop */
     PROTO_DONE,  /* as.done */
     /* observers (strider run --trace, /v1/events) */
     PROTO_EVENT, /* as.event */
@@ -123,14 +124,25 @@ struct proto_commit {
 struct proto_committed {
     enum result result; /* RESULT_OK, RESULT_FULL, RESULT_IO */
     uint64_t position;  /* journal position behind the batch */
+    uint64_t indexed;   /* the audit drain has passed this position */
 };
 
+enum proto_drain { PROTO_DRAIN_STATE, PROTO_DRAIN_BLOB, PROTO_DRAIN_AUDIT, PROTO_DRAIN_COUNT };
+
+struct proto_drained {
+    enum proto_drain drain;
+    uint64_t durable; /* the journal may forget what lies before */
+    uint64_t read;    /* read up to here: tell when there is more */
+};
+
+/* Answered by what the journal held when the question came, not by how far a drain has got; EXISTS
+ * alone does not wait. */
 enum proto_fetch_kind {
-    PROTO_FETCH_EXECUTION, /* state, else blob through the index: newest execution.msgpack */
-    PROTO_FETCH_STEPS,     /* all step blobs of an execution, as an ARRAY value of binaries */
-    PROTO_FETCH_LIST,      /* `query` is the request body: rows of the index as a value */
-    PROTO_FETCH_ROW,       /* one index row */
-    PROTO_FETCH_LOGS,      /* logs of one execution from the index */
+    PROTO_FETCH_STATE,  /* storage: newest snapshot of a live execution */
+    PROTO_FETCH_BLOB,   /* storage: execution.msgpack of workspace `query` */
+    PROTO_FETCH_ROW,    /* audit: the index row, a MAP value */
+    PROTO_FETCH_EXISTS, /* audit: is there an index row? */
+    PROTO_FETCH_LOGS,   /* audit: logs of one execution, an ARRAY value */
 };
 
 struct proto_fetch {
@@ -144,10 +156,6 @@ struct proto_fetched {
     struct execution_id execution_id;
     enum result result;
     struct span bytes;
-};
-
-struct proto_alarm {
-    int64_t due_ms; /* Unix ms; INT64_MAX: none */
 };
 
 struct proto_definition {
@@ -202,7 +210,8 @@ struct proto_message {
         uint64_t position;
         struct proto_fetch fetch;
         struct proto_fetched fetched;
-        struct proto_alarm alarm;
+        struct proto_drained drained;
+        struct execution_id execution_id;
         struct proto_definition definition;
         struct proto_project project;
         struct proto_session session;

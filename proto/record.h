@@ -38,6 +38,7 @@ enum proto_snapshot_flags {
     PROTO_SNAPSHOT_WAITING = 1, /* live: recovery needs it */
     PROTO_SNAPSHOT_ENDED = 2,   /* terminal: the state table forgets it, the blob stays */
     PROTO_SNAPSHOT_INTERIM = 4, /* taken in mid-segment to let the journal move on: no blob */
+    PROTO_SNAPSHOT_FIRST = 8,   /* the execution's first: no table holds an older one */
 };
 
 /* A decoded record; spans borrow from the batch. Fields that a kind does not have are empty. */

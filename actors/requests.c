@@ -1,0 +1,136 @@
+/*
+ * requests.c: a hash table, and the replied ones in the order of their replies, which is the order of their expiry.
+ */
+#include "actors/requests.h"
+
+#include <stdlib.h>
+
+#include "proto/base/assert.h"
+#include "proto/base/hash.h"
+#include "proto/base/limits.h"
+
+static uint64_t hash_of(struct span workspace, struct span request_id)
+{
+    return base_hash(request_id, base_hash(workspace, 1));
+}
+
+void actor_requests_init(struct actor_requests *requests, uint32_t replied_max)
+{
+    ASSERT(replied_max > 0);
+    *requests = (struct actor_requests){.replied_max = replied_max};
+    actor_table_init(&requests->table);
+}
+
+static void free_remembered(struct actor_remembered *remembered)
+{
+    actor_queue_clear(&remembered->attached);
+    free((void *)remembered->reply.bytes);
+    free(remembered);
+}
+
+static void forget(struct actor_requests *requests, struct actor_remembered *remembered)
+{
+    actor_table_remove(&requests->table, &remembered->link);
+    free_remembered(remembered);
+}
+
+static void forget_oldest(struct actor_requests *requests)
+{
+    struct actor_remembered *oldest = requests->oldest;
+    ASSERT(oldest->replied);
+    requests->oldest = oldest->newer;
+    requests->replied_count--;
+    forget(requests, oldest);
+}
+
+void actor_requests_release(struct actor_requests *requests)
+{
+    struct actor_link *next;
+    for (struct actor_link *link = actor_table_take_all(&requests->table); link != NULL; link = next) {
+        next = link->next;
+        free_remembered(ACTOR_OWNER(actor_remembered, link, link));
+    }
+    actor_table_release(&requests->table);
+}
+
+struct actor_remembered *actor_requests_find(struct actor_requests *requests, struct span workspace, struct span request_id)
+{
+    for (struct actor_link *link = actor_table_find(&requests->table, hash_of(workspace, request_id)); link != NULL;
+         link = actor_table_again(link)) {
+        struct actor_remembered *remembered = ACTOR_OWNER(actor_remembered, link, link);
+        if (span_equal(actor_remembered_workspace(remembered), workspace) &&
+            span_equal(actor_remembered_request_id(remembered), request_id)) {
+            return remembered;
+        }
+    }
+    return NULL;
+}
+
+struct actor_remembered *actor_requests_add(struct actor_requests *requests, struct span workspace, struct span request_id,
+                                            uint64_t body_hash, int64_t at_ms)
+{
+    ASSERT(workspace.count <= LIMIT_ID_BYTES);
+    ASSERT(request_id.count > 0 && request_id.count <= LIMIT_REQUEST_ID_BYTES);
+    size_t key_bytes = workspace.count + 1 + request_id.count;
+    struct actor_remembered *remembered = malloc(sizeof *remembered + key_bytes);
+    if (remembered == NULL) {
+        return NULL;
+    }
+    *remembered = (struct actor_remembered){.body_hash = body_hash,
+                                            .at_ms = at_ms,
+                                            .workspace_bytes = (uint32_t)workspace.count,
+                                            .key_bytes = (uint32_t)key_bytes};
+    if (workspace.count > 0) {
+        memcpy(remembered->key, workspace.bytes, workspace.count);
+    }
+    remembered->key[workspace.count] = 0;
+    memcpy(remembered->key + workspace.count + 1, request_id.bytes, request_id.count);
+    actor_table_add(&requests->table, &remembered->link, hash_of(workspace, request_id));
+    return remembered;
+}
+
+enum result actor_requests_reply(struct actor_requests *requests, struct actor_remembered *remembered, struct span reply,
+                                 uint64_t expires_ms)
+{
+    ASSERT(!remembered->replied);
+    ASSERT(reply.count > 0);
+    uint8_t *copy = malloc(reply.count);
+    if (copy == NULL) {
+        return RESULT_LIMIT;
+    }
+    memcpy(copy, reply.bytes, reply.count);
+    remembered->reply = span_of(copy, reply.count);
+    remembered->replied = true;
+    remembered->expires_ms = expires_ms;
+    remembered->newer = NULL;
+    if (requests->oldest == NULL) {
+        requests->oldest = remembered;
+    } else {
+        requests->newest->newer = remembered;
+    }
+    requests->newest = remembered;
+    requests->replied_count++;
+    if (requests->replied_count > requests->replied_max) {
+        forget_oldest(requests);
+    }
+    return RESULT_OK;
+}
+
+void actor_requests_drop(struct actor_requests *requests, struct actor_remembered *remembered)
+{
+    ASSERT(!remembered->replied);
+    ASSERT(remembered->attached.oldest == NULL);
+    forget(requests, remembered);
+}
+
+void actor_requests_expire(struct actor_requests *requests, uint64_t now_ms)
+{
+    while (requests->oldest != NULL && requests->oldest->expires_ms <= now_ms) {
+        forget_oldest(requests);
+    }
+}
+
+uint64_t actor_requests_next_ms(const struct actor_requests *requests)
+{
+    return requests->oldest == NULL ? UINT64_MAX : requests->oldest->expires_ms;
+}
