@@ -2,6 +2,13 @@
  * admin.h: the port of the HTTP side: /healthz /readyz /metrics, /v1/… (the operations as REST),
  * /v1/events (server-sent). NNG's HTTP server; handlers run on NNG's threads and send the same
  * PROTO_REQUEST messages as the front.
+ *
+ * Routes (docs/interfaces): POST|GET /v1/executions · GET|DELETE /v1/executions/{id} ·
+ * POST /v1/executions/{id}/callback|suspend|resume|abort|restart|retry|migrate · GET /v1/tasks ·
+ * GET|POST /v1/definitions · POST /v1/messages, /v1/signals · GET /v1/stats, /v1/ping · POST
+ * /v1/ops (any request as the NNG front takes it) · POST /api/workflows/{id}/resume (the body is
+ * the callback's payload; ?taskId=) · GET /v1/events. Bodies are JSON or MessagePack and are
+ * answered alike. Errors have the front's shape and an HTTP status to match.
  */
 #ifndef TRANSPORT_ADMIN_H
 #define TRANSPORT_ADMIN_H
@@ -21,20 +28,39 @@ struct transport_admin_view {
 };
 
 struct transport_admin_options {
-    const char *url; /* "http://127.0.0.1:7780" */
+    const char *url; /* "http://127.0.0.1:7780"; port 0: any */
     struct proto_sink *router;
     struct transport_admin_view view;
-    const char *const *tokens; /* "Authorization: Bearer …"; healthz and readyz are open */
+    const char *const *tokens; /* "Authorization: Bearer …"; healthz and readyz are open. Must
+                                  outlive the listener */
     size_t token_count;
     size_t request_bytes_max;
     uint32_t timeout_ms; /* a REST request without an answer by then gets 504 and code Timeout */
 };
 
+/* Counters, readable from any thread. */
+struct transport_admin_stats {
+    uint64_t requests;
+    uint64_t timeouts;
+    uint64_t events_lost; /* to listeners that read too slowly */
+    uint32_t pending;
+    uint32_t listeners;
+};
+
+/*
+ * Without tokens only local addresses are served, and only to a local Host header (a web page
+ * elsewhere must not reach the engine through a browser's DNS); a request with a foreign Origin is
+ * refused in any case. Errors as transport_front_open.
+ */
 MUST_USE enum result transport_admin_open(const struct transport_admin_options *options,
                                           struct transport_admin **out, char error[256]);
+uint16_t transport_admin_port(const struct transport_admin *admin);
+void transport_admin_stats(struct transport_admin *admin, struct transport_admin_stats *out);
 /* Takes PROTO_EVENT messages (any thread) and sends them to every /v1/events listener; slow
  * listeners lose events, counted. */
 struct proto_sink *transport_admin_events(struct transport_admin *admin);
+/* Drops what is unanswered. As for the front: nobody may answer or send events any more. NULL is
+ * fine. */
 void transport_admin_close(struct transport_admin *admin);
 
 #endif
