@@ -135,8 +135,10 @@ struct proto_drained {
     uint64_t read;    /* read up to here: tell when there is more */
 };
 
-/* Answered by what the journal held when the question came, not by how far a drain has got; EXISTS
- * alone does not wait. */
+/*
+ * Answered by what the journal held when the question came, not by how far a drain has got; EXISTS
+ * alone does not wait.
+ */
 enum proto_fetch_kind {
     PROTO_FETCH_STATE,  /* storage: newest snapshot of a live execution */
     PROTO_FETCH_BLOB,   /* storage: execution.msgpack of workspace `query` */
@@ -228,8 +230,10 @@ struct proto_message {
 
 /* A zeroed message of that type with `bytes` of room for message_keep; NULL when malloc refuses. */
 struct proto_message *message_new(enum proto_message_type type, size_t bytes);
-/* Copies a span into the message's own room (ASSERTs that it was reserved) and returns the copy. A
- * NUL byte is not added. */
+/*
+ * Copies a span into the message's own room (ASSERTs that it was reserved) and returns the copy. A
+ * NUL byte is not added.
+ */
 struct span message_keep(struct proto_message *message, struct span span);
 /* Frees it; NULL is fine. */
 void message_free(struct proto_message *message);

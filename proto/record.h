@@ -57,8 +57,10 @@ struct wire_writer;
 
 /* Appends one record to a batch. */
 void record_write(struct wire_writer *batch, const struct proto_record *record);
-/* Next record of a batch; RESULT_NOT_FOUND at its end, RESULT_CORRUPT when it is none. *batch moves
- * on. */
+/*
+ * Next record of a batch; RESULT_NOT_FOUND at its end, RESULT_CORRUPT when it is none. *batch moves
+ * on.
+ */
 MUST_USE enum result record_read(struct span *batch, struct proto_record *out);
 
 #endif

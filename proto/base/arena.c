@@ -49,8 +49,10 @@ static void free_block(struct arena *arena, struct arena_block *block)
     free(block);
 }
 
-/* Size of a new block that holds `bytes`: ordinary if the limit lets it, else just enough; 0 when
- * neither. */
+/*
+ * Size of a new block that holds `bytes`: ordinary if the limit lets it, else just enough; 0 when
+ * neither.
+ */
 static size_t choose_block_bytes(const struct arena *arena, size_t bytes)
 {
     size_t spare = arena->limit_bytes - arena->taken_bytes;
@@ -115,8 +117,10 @@ void *arena_alloc_block(struct arena *arena, size_t bytes)
     return arena_alloc(arena, bytes);
 }
 
-/* The current block holds nothing but `old`: let realloc move it, so that a growing buffer leaves
- * no waste behind. */
+/*
+ * The current block holds nothing but `old`: let realloc move it, so that a growing buffer leaves
+ * no waste behind.
+ */
 static void *grow_block(struct arena *arena, size_t old_bytes, size_t new_bytes)
 {
     struct arena_block *block = arena->current;

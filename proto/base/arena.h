@@ -54,8 +54,10 @@ void arena_clear(struct arena *arena);
 /* Private to arena.c: an allocation that the current block has no room for. */
 void *arena_alloc_block(struct arena *arena, size_t bytes);
 
-/* 16-byte aligned, uninitialised; NULL when the arena is full. bytes may be 0 (returns a valid
- * unique-enough pointer). */
+/*
+ * 16-byte aligned, uninitialised; NULL when the arena is full. bytes may be 0 (returns a valid
+ * unique-enough pointer).
+ */
 static inline void *arena_alloc(struct arena *arena, size_t bytes)
 {
     size_t room = (size_t)(arena->end - arena->next);
@@ -75,13 +77,17 @@ static inline void *arena_zero(struct arena *arena, size_t bytes)
     return start == NULL ? NULL : memset(start, 0, bytes);
 }
 
-/* Grows the newest allocation in place when it is the last one, else copies. Returns NULL when full
- * (old stays valid). */
+/*
+ * Grows the newest allocation in place when it is the last one, else copies. Returns NULL when full
+ * (old stays valid).
+ */
 void *arena_grow(struct arena *arena, void *old, size_t old_bytes, size_t new_bytes);
 /* What one allocation could still take from malloc, about; 0 when the limit is reached. */
 size_t arena_spare_bytes(const struct arena *arena);
-/* A copy that lives in the arena; an empty span when full (check `overflowed`). A NUL byte follows
- * the copy. */
+/*
+ * A copy that lives in the arena; an empty span when full (check `overflowed`). A NUL byte follows
+ * the copy.
+ */
 struct span arena_copy(struct arena *arena, struct span span);
 /* printf into the arena; NUL-terminated, count excludes the NUL. */
 struct span arena_format(struct arena *arena, const char *format, ...)

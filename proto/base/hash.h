@@ -7,14 +7,15 @@
 
 #include "proto/base/span.h"
 
-/* SipHash-2-4 under the 128-bit key (key_low, key_high), both little-endian halves as in the paper.
- */
+/* SipHash-2-4 under the 128-bit key whose little-endian halves these are. */
 uint64_t base_siphash(struct span span, uint64_t key_low, uint64_t key_high);
 /* The 128-bit variant of the reference implementation. */
 void base_siphash_128(struct span span, uint64_t key_low, uint64_t key_high, uint8_t out[16]);
 
-/* Keyed 64-bit hash for tables and shard selection; the fixed key 0 gives the stable hash that
- * picks a shard. */
+/*
+ * Keyed 64-bit hash for tables and shard selection; the fixed key 0 gives the stable hash that
+ * picks a shard.
+ */
 static inline uint64_t base_hash(struct span span, uint64_t key)
 {
     return base_siphash(span, key, 0);

@@ -39,13 +39,17 @@ MUST_USE enum result execution_id_parse(struct span text, struct execution_id *o
 void uuid_format(struct uuid uuid, char out[UUID_TEXT_BYTES + 1]);
 /* RFC 9562 version 7: time-ordered; random_bytes are the caller's (the core has no randomness). */
 struct uuid uuid_v7(uint64_t unix_ms, const uint8_t random_bytes[10]);
-/* RFC 9562 version 5 (SHA-1) in Strider's own namespace: the id of a start that brings only a
- * requestId (engine.md 9). */
+/*
+ * RFC 9562 version 5 (SHA-1) in Strider's own namespace: the id of a start that brings only a
+ * requestId (engine.md 9).
+ */
 struct uuid uuid_v5(struct span workspace_id, struct span request_id);
 /* Version 5 of the concatenated parts in any namespace. */
 struct uuid uuid_v5_in(const uint8_t name_space[16], const struct span *parts, size_t part_count);
-/* Version 8: SipHash-2-4-128 of (executionId, run, sequence). The stepId: reproducible, so replay
- * gives the same bytes. */
+/*
+ * Version 8: SipHash-2-4-128 of (executionId, run, sequence). The stepId: reproducible, so replay
+ * gives the same bytes.
+ */
 struct uuid uuid_of_step(struct span execution_id, uint32_t run, uint32_t sequence);
 
 #endif

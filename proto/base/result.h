@@ -13,8 +13,7 @@
 enum result {
     RESULT_OK = 0,  /* done */
     RESULT_AGAIN,   /* a bounded queue is full: nothing was taken, try later or answer Overloaded */
-    RESULT_LIMIT,   /* a size, depth or memory limit was met: refuse the input, do not retry it
-                       unchanged */
+    RESULT_LIMIT,   /* a size, depth or memory limit was met: refuse the input for good */
     RESULT_INVALID, /* malformed or contradictory input: report it to whoever sent it */
     RESULT_NOT_FOUND, /* no such thing: an answer, not a fault */
     RESULT_EXISTS,    /* already there: an answer, not a fault */

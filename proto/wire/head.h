@@ -27,8 +27,7 @@ enum wire_kind {
 
 struct wire_head {
     enum wire_kind kind;
-    uint64_t number;     /* the number, or the count of bytes, elements or pairs; signed ones
-                            sign-extended */
+    uint64_t number;     /* sign-extended; or the count of bytes, elements or pairs */
     const uint8_t *body; /* behind the head; for EXT behind its type byte */
     size_t bytes;        /* head and body; for ARRAY and MAP the head only */
     uint64_t children;   /* objects that follow and belong to this one */
@@ -116,8 +115,10 @@ static inline bool wire_head_parse_long(const uint8_t *next, size_t room, struct
     return false;
 }
 
-/* Parses the head at `next`; false when it is illegal or it and its body do not fit into `room`
- * bytes. */
+/*
+ * Parses the head at `next`; false when it is illegal or it and its body do not fit into `room`
+ * bytes.
+ */
 static inline bool wire_head_parse(const uint8_t *next, size_t room, struct wire_head *head)
 {
     if (room == 0) {

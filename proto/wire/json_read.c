@@ -78,8 +78,7 @@ static bool write_integer(struct wire_writer *writer, const uint8_t *digits, siz
         wire_write_uint(writer, number);
         return true;
     }
-    if (number == 0 ||
-        number > (uint64_t)INT64_MAX + 1) { /* -0 has a sign that no integer can keep */
+    if (number == 0 || number > (uint64_t)INT64_MAX + 1) { /* no integer keeps the sign of -0 */
         return false;
     }
     wire_write_int(writer, (int64_t)(0 - number));
@@ -151,8 +150,10 @@ static bool read_hex(struct reader *reader, const uint8_t *at, uint32_t *out)
     return true;
 }
 
-/* The character of the \u escape at reader->next, which moves behind it; a surrogate pair is one
- * character. */
+/*
+ * The character of the \u escape at reader->next, which moves behind it; a surrogate pair is one
+ * character.
+ */
 static bool read_unicode_escape(struct reader *reader, uint32_t *out)
 {
     const uint8_t *start = reader->next;
@@ -325,19 +326,10 @@ static bool read_scalar(struct reader *reader)
     case 'n':
         wire_write_nil(&reader->writer);
         return read_word(reader, "null");
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9':
-        return read_number(reader);
     default:
+        if (*reader->next == '-' || (*reader->next >= '0' && *reader->next <= '9')) {
+            return read_number(reader);
+        }
         return fail(reader, reader->next, "unexpected character");
     }
 }
@@ -418,8 +410,10 @@ static bool read_value(struct reader *reader)
 
 /* Whole text */
 
-/* RFC 8259 §8.1 allows UTF-8 only. A JSON text begins with two ASCII characters, so NULs give
- * UTF-16 and UTF-32 away. */
+/*
+ * RFC 8259 §8.1 allows UTF-8 only. A JSON text begins with two ASCII characters, so NULs give
+ * UTF-16 and UTF-32 away.
+ */
 static bool read_encoding(struct reader *reader)
 {
     const uint8_t *start = reader->start;

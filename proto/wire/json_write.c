@@ -63,8 +63,7 @@ static size_t put_special(struct json_writer *writer, const uint8_t *next, const
     if (*next >= 0x80) {
         size_t bytes = text_utf8_sequence(next, end);
         if (bytes == 0) {
-            PUT(writer, "\xef\xbf\xbd"); /* our own strings may come from anywhere: U+FFFD for each
-                                            bad byte */
+            PUT(writer, "\xef\xbf\xbd"); /* U+FFFD: our own strings may come from anywhere */
             return 1;
         }
         put(writer, (const char *)next, bytes);

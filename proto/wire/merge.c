@@ -85,8 +85,10 @@ static bool collect_changes(struct arena *arena, struct span over, struct change
     return true;
 }
 
-/* Writes the change's pair unless it deletes or was written before; returns the number of pairs
- * written. */
+/*
+ * Writes the change's pair unless it deletes or was written before; returns the number of pairs
+ * written.
+ */
 static uint32_t apply(struct wire_writer *writer, struct change *change)
 {
     if (change->value.count == 0 || change->applied) {

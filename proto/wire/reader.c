@@ -208,8 +208,10 @@ enum result wire_take(struct wire_cursor *cursor, struct span *out)
     return result;
 }
 
-/* Text before `reason` is set: what is wrong with this head, which did not parse or may not stand
- * here. */
+/*
+ * Text before `reason` is set: what is wrong with this head, which did not parse or may not stand
+ * here.
+ */
 static const char *fault_of(const uint8_t *next, size_t room)
 {
     if (room == 0) {
@@ -296,8 +298,10 @@ struct wire_value wire_head(struct span value)
     return value_of(&head);
 }
 
-/* Cursor at the first element of a container of that kind; `*left` elements or pairs, 0 when it is
- * none. */
+/*
+ * Cursor at the first element of a container of that kind; `*left` elements or pairs, 0 when it is
+ * none.
+ */
 static inline struct wire_map_walk begin(struct span value, enum wire_kind kind)
 {
     struct wire_head head;

@@ -70,8 +70,7 @@ MUST_USE enum result wire_take(struct wire_cursor *cursor, struct span *out);
 
 /* The head of a value held by a span; WIRE_NIL for an empty span. */
 struct wire_value wire_head(struct span value);
-/* Value of `key` in a MAP value (the last one of doubles); an empty span when absent or not a map.
- */
+/* Value of `key` in a MAP value (the last of doubles); an empty span when absent or not a map. */
 struct span wire_find(struct span map, struct span key);
 struct span wire_find_text(struct span map, const char *key);
 /* Element of an ARRAY value; an empty span when out of range or not an array. */

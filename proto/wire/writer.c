@@ -44,8 +44,10 @@ void wire_writer_init(struct wire_writer *writer, struct arena *arena, size_t ca
     writer->capacity = writer->bytes == NULL ? 0 : capacity;
 }
 
-/* Doubles; near the arena's limit takes what is left, so that a result just below the limit is not
- * refused. */
+/*
+ * Doubles; near the arena's limit takes what is left, so that a result just below the limit is not
+ * refused.
+ */
 uint8_t *wire_writer_grow(struct wire_writer *writer, size_t bytes)
 {
     ASSERT(writer->count <= writer->capacity);
@@ -189,8 +191,10 @@ static size_t open_head(struct wire_writer *writer, uint8_t fixed_head)
     return mark;
 }
 
-/* The byte at `mark` becomes `head` with a big-endian count of field_bytes; what stands behind it
- * moves on. */
+/*
+ * The byte at `mark` becomes `head` with a big-endian count of field_bytes; what stands behind it
+ * moves on.
+ */
 static void widen_head(struct wire_writer *writer, size_t mark, uint8_t head, size_t field_bytes,
                        uint64_t count)
 {

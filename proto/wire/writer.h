@@ -19,8 +19,10 @@ struct wire_writer {
 /* Private to writer.c: makes room; NULL when the arena is full. */
 uint8_t *wire_writer_grow(struct wire_writer *writer, size_t bytes);
 
-/* Room for `bytes` more behind what is written, or NULL when the arena is full; add to `count` what
- * you used of it. */
+/*
+ * Room for `bytes` more behind what is written, or NULL when the arena is full; add to `count` what
+ * you used of it.
+ */
 static inline uint8_t *wire_writer_reserve(struct wire_writer *writer, size_t bytes)
 {
     if (__builtin_expect(writer->capacity - writer->count < bytes, 0)) {
@@ -29,8 +31,10 @@ static inline uint8_t *wire_writer_reserve(struct wire_writer *writer, size_t by
     return writer->bytes + writer->count;
 }
 
-/* capacity_bytes is a first guess; the buffer grows in the arena. Nothing else should allocate from
- * it meanwhile (allowed, slower). */
+/*
+ * capacity_bytes is a first guess; the buffer grows in the arena. Nothing else should allocate from
+ * it meanwhile (allowed, slower).
+ */
 void wire_writer_init(struct wire_writer *writer, struct arena *arena, size_t capacity_bytes);
 /* What was written so far; lives as long as the arena. Empty when the arena overflowed. */
 struct span wire_writer_span(const struct wire_writer *writer);

@@ -26,8 +26,10 @@ static bool is_valid(struct span value, unsigned depth_max)
     return result == RESULT_OK;
 }
 
-/* msgpack-c is asked only about what we skipped: a claimed count makes it allocate. It refuses
- * nesting over 32. */
+/*
+ * msgpack-c is asked only about what we skipped: a claimed count makes it allocate. It refuses
+ * nesting over 32.
+ */
 static void compare_with_msgpack_c(struct span input)
 {
     struct wire_cursor cursor = wire_cursor(input);
