@@ -194,3 +194,19 @@ Test(arena, a_released_arena_may_be_used_again)
     cr_expect_eq(arena.taken_bytes, 0u);
     cr_expect_not_null(arena_alloc(&arena, 2000));
 }
+
+#ifdef ARENA_POISONS
+Test(arena, under_the_sanitizer_free_room_is_poisoned)
+{
+    uint8_t *start = arena_alloc(&arena, 20);
+    cr_expect_not(__asan_address_is_poisoned(start + 19));
+    cr_expect(__asan_address_is_poisoned(start + 20), "the byte behind an allocation");
+
+    arena_grow(&arena, start, 20, 40);
+    cr_expect_not(__asan_address_is_poisoned(start + 39));
+    cr_expect(__asan_address_is_poisoned(start + 40));
+
+    arena_clear(&arena);
+    cr_expect(__asan_address_is_poisoned(start), "what was forgotten");
+}
+#endif
