@@ -41,6 +41,7 @@ static size_t list_verbs(const struct cli_verb *out[VERBS_MAX])
     out[count++] = &cli_serve;
     out[count++] = &cli_validate;
     out[count++] = &cli_eval;
+    out[count++] = &cli_test;
     for (const struct cli_verb *verb = cli_client_verbs; verb->name != NULL; verb++) {
         out[count++] = verb;
     }

@@ -10,6 +10,7 @@ extern const struct cli_verb cli_run;
 extern const struct cli_verb cli_serve;
 extern const struct cli_verb cli_validate;
 extern const struct cli_verb cli_eval;
+extern const struct cli_verb cli_test;
 
 /* client.c: requests to a running engine. Ends with a NULL name. */
 extern const struct cli_verb cli_client_verbs[];

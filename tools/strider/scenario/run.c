@@ -1,0 +1,146 @@
+/*
+ * run.c: the steps of a scenario, in order, the clock standing still but for `advance` and `after`.
+ */
+#include <stdio.h>
+
+#include "engine/time/iso8601.h"
+#include "proto/wire/reader.h"
+#include "tools/strider/scenario/expect.h"
+#include "tools/strider/scenario/scenario.h"
+#include "tools/strider/scenario/stage.h"
+
+struct play {
+    struct stage stage;
+    enum proto_error refusal;
+    struct span message; /* of the refusal */
+    const char *where;
+};
+
+static bool fail_step(struct play *play, const char *what, struct span value)
+{
+    scenario_fail(play->stage.outcome, play->stage.arena, "%s: %s \"%.*s\"", play->where, what,
+                  SPAN_ARG(value));
+    return false;
+}
+
+static bool play_advance(struct play *play, struct span value)
+{
+    struct span text = wire_string_or(value, "");
+    struct engine_duration duration;
+    const char *reason;
+    if (engine_duration_parse(text, &duration, &reason) != RESULT_OK || duration.ms < 0 ||
+        duration.months < 0) {
+        return fail_step(play, "advance takes a duration, not", text);
+    }
+    play->refusal = PROTO_ERROR_NONE;
+    return stage_advance(&play->stage, engine_duration_after(play->stage.now_ms, duration));
+}
+
+static bool play_input(struct play *play, struct engine_input *input)
+{
+    input->now_ms = play->stage.now_ms;
+    return stage_input(&play->stage, input, &play->refusal, &play->message);
+}
+
+static bool play_callback(struct play *play, struct span value)
+{
+    struct engine_input input = {.kind = ENGINE_IN_CALLBACK,
+                                 .task_id = wire_string_or(wire_find_text(value, "taskId"), ""),
+                                 .payload = wire_find_text(value, "payload"),
+                                 .output = wire_find_text(value, "output"),
+                                 .error = wire_find_text(value, "error")};
+    return play_input(play, &input);
+}
+
+static bool play_verb(struct play *play, struct span value, struct span step)
+{
+    static const struct {
+        const char *name;
+        enum engine_input_kind kind;
+    } verbs[] = {{"suspend", ENGINE_IN_SUSPEND},
+                 {"resume", ENGINE_IN_RESUME},
+                 {"abort", ENGINE_IN_ABORT},
+                 {"restart", ENGINE_IN_RESTART},
+                 {"retry", ENGINE_IN_RETRY}};
+    struct span name = wire_string_or(value, "");
+    for (uint32_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if (span_is(name, verbs[i].name)) {
+            struct engine_input input = {.kind = verbs[i].kind,
+                                         .task_id =
+                                             wire_string_or(wire_find_text(step, "taskId"), "")};
+            return play_input(play, &input);
+        }
+    }
+    return fail_step(play, "no such verb:", name);
+}
+
+static bool play_step(struct play *play, struct span step)
+{
+    struct span value;
+    if ((value = wire_find_text(step, "advance")).count > 0) {
+        return play_advance(play, value);
+    }
+    if ((value = wire_find_text(step, "callback")).count > 0) {
+        return play_callback(play, value);
+    }
+    if ((value = wire_find_text(step, "op")).count > 0) {
+        return play_verb(play, value, step);
+    }
+    if (wire_bool_or(wire_find_text(step, "crash"), false)) {
+        play->refusal = PROTO_ERROR_NONE;
+        return stage_crash(&play->stage);
+    }
+    if (wire_find_text(step, "expect").count > 0 && wire_count(step) == 1) {
+        return true;
+    }
+    return fail_step(play, "a step is one of advance, callback, op, crash, expect; not",
+                     SPAN_EMPTY);
+}
+
+/* A refused input must be expected by name. */
+static void check_refusal(const struct play *play, struct span expect)
+{
+    if (play->refusal != PROTO_ERROR_NONE && wire_find_text(expect, "error").count == 0) {
+        scenario_fail(play->stage.outcome, play->stage.arena, "%s was refused: %s: %.*s",
+                      play->where, proto_error_name(play->refusal), SPAN_ARG(play->message));
+    }
+}
+
+static void play_all(struct play *play, const struct scenario *scenario)
+{
+    struct wire_map_walk walk = wire_array_begin(scenario->steps);
+    struct span step;
+    char where[32];
+    play->where = where;
+    for (uint32_t number = 1; wire_array_next(&walk, &step); number++) {
+        snprintf(where, sizeof where, "step %u", number);
+        if (!play_step(play, step)) {
+            return;
+        }
+        struct span expect = wire_find_text(step, "expect");
+        bool last = walk.left == 0;
+        check_refusal(play, expect.count == 0 && last ? scenario->expect : expect);
+        if (expect.count > 0) {
+            scenario_expect(expect, play->stage.execution, play->refusal, where, play->stage.arena,
+                            play->stage.outcome);
+        }
+    }
+    if (scenario->expect.count > 0) {
+        scenario_expect(scenario->expect, play->stage.execution, play->refusal, "at the end",
+                        play->stage.arena, play->stage.outcome);
+    }
+}
+
+void scenario_run(const struct scenario *scenario, struct arena *arena,
+                  struct scenario_outcome *outcome)
+{
+    struct play play = {.refusal = PROTO_ERROR_NONE};
+    *outcome = (struct scenario_outcome){0};
+    if (stage_open(&play.stage, scenario, arena, outcome) && stage_start(&play.stage)) {
+        play_all(&play, scenario);
+    }
+    if (play.stage.execution == NULL && outcome->failure_count == 0) {
+        scenario_fail(outcome, arena, "the execution could not be made");
+    }
+    stage_close(&play.stage);
+}

@@ -1,0 +1,477 @@
+/*
+ * stage.c: see stage.h. Replies without `after` arrive in the order of their calls, once every
+ * runnable token has parked.
+ */
+#include "tools/strider/scenario/stage.h"
+
+#include "engine/read/read.h"
+#include "engine/time/iso8601.h"
+#include "proto/base/assert.h"
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+
+#define STAGE_CLOCK_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
+#define STAGE_TURNS_MAX      1000000u
+#define STAGE_TURN_BYTES     (256u << 20)
+
+/* ---- library ---- */
+
+static const struct engine_process *find_process(const struct engine_library *self,
+                                                 struct span project, struct span id,
+                                                 uint32_t version)
+{
+    const struct stage *stage = (const struct stage *)self;
+    (void)project;
+    (void)version;
+    for (uint32_t i = 0; i < stage->scenario->definition_count; i++) {
+        const struct engine_process *process =
+            engine_definition_find(stage->scenario->definitions[i], id);
+        if (process != NULL && (id.count == 0 || span_equal(process->id, id))) {
+            return process;
+        }
+    }
+    return NULL;
+}
+
+static const struct engine_modules *find_modules(const struct engine_library *self,
+                                                 struct span project)
+{
+    (void)project;
+    return ((const struct stage *)self)->modules;
+}
+
+/* Kinds that only call a module when the scenario names them; `*` does not mean them. */
+static bool is_called_by_star(enum engine_kind kind)
+{
+    return kind == ENGINE_SERVICE_TASK || kind == ENGINE_SEND_TASK ||
+           kind == ENGINE_BUSINESS_RULE_TASK || kind == ENGINE_SCRIPT_TASK;
+}
+
+static bool is_scripted(const struct stage *stage, const struct engine_node *node)
+{
+    struct span modules = stage->scenario->modules;
+    if (node->task_type.count == 0) {
+        return false;
+    }
+    if (wire_find(modules, node->id).count > 0 || wire_find(modules, node->task_type).count > 0) {
+        return true;
+    }
+    bool native = node->script != NULL && node->kind != ENGINE_BUSINESS_RULE_TASK;
+    return wire_find_text(modules, "*").count > 0 && is_called_by_star(node->kind) && !native;
+}
+
+/* modules.json for exactly the task types that the scenario answers. */
+static uint32_t write_modules(const struct stage *stage, struct wire_writer *writer)
+{
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < stage->scenario->definition_count; d++) {
+        const struct engine_definition *definition = stage->scenario->definitions[d];
+        for (uint32_t p = 0; p < definition->process_count; p++) {
+            for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
+                const struct engine_node *node = &definition->processes[p].nodes[n];
+                if (!is_scripted(stage, node)) {
+                    continue;
+                }
+                wire_write_map(writer, 2);
+                wire_write_text(writer, "taskTypes");
+                wire_write_array(writer, 1);
+                wire_write_string(writer, node->task_type);
+                wire_pair_text(writer, "url", "http://127.0.0.1:9/scenario");
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+static bool open_modules(struct stage *stage)
+{
+    struct wire_writer writer;
+    struct engine_report report;
+    wire_writer_init(&writer, stage->arena, 1024);
+    wire_write_map(&writer, 1);
+    wire_write_text(&writer, "modules");
+    size_t mark = wire_open_array(&writer);
+    wire_close_array(&writer, mark, write_modules(stage, &writer));
+    engine_report_init(&report, stage->scenario->name);
+    enum result result = engine_read_modules(
+        span_text("modules"), wire_writer_span(&writer), span_text("default"),
+        wire_find_text(stage->scenario->start, "env"), &report, &stage->modules);
+    if (result != RESULT_OK) {
+        scenario_fail(stage->outcome, stage->arena, "%.*s",
+                      SPAN_ARG(engine_report_text(&report, ENGINE_ERROR, stage->arena)));
+    }
+    engine_report_release(&report);
+    return result == RESULT_OK;
+}
+
+bool stage_open(struct stage *stage, const struct scenario *scenario, struct arena *arena,
+                struct scenario_outcome *outcome)
+{
+    *stage = (struct stage){.library = {.process = find_process, .modules = find_modules},
+                            .scenario = scenario,
+                            .outcome = outcome,
+                            .arena = arena,
+                            .now_ms = STAGE_CLOCK_START_MS};
+    arena_init(&stage->turn, 16384, STAGE_TURN_BYTES);
+    return open_modules(stage);
+}
+
+void stage_close(struct stage *stage)
+{
+    if (stage->execution != NULL) {
+        engine_free(stage->execution);
+    }
+    if (stage->modules != NULL) {
+        engine_modules_free(stage->modules);
+    }
+    arena_release(&stage->turn);
+}
+
+/* ---- module calls ---- */
+
+static struct span replies_of(const struct stage *stage, struct span task_id, struct span task_type)
+{
+    struct span modules = stage->scenario->modules;
+    struct span list = wire_find(modules, task_id);
+    if (list.count == 0) {
+        list = wire_find(modules, task_type);
+    }
+    return list.count > 0 ? list : wire_find_text(modules, "*");
+}
+
+/* A call made again (same key, same attempt) gets the reply it had; a new one the next of its list.
+ */
+static uint32_t reply_number(struct stage *stage, const struct proto_call *call,
+                             struct span task_id)
+{
+    struct span key = arena_format(stage->arena, "%.*s %.*s/%u", SPAN_ARG(task_id),
+                                   SPAN_ARG(call->idempotency_key), call->attempt);
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < stage->answer_count; i++) {
+        if (span_equal(stage->answers[i].key, key)) {
+            return stage->answers[i].number;
+        }
+        bool same_task = stage->answers[i].key.count > task_id.count &&
+                         stage->answers[i].key.bytes[task_id.count] == ' ' &&
+                         memcmp(stage->answers[i].key.bytes, task_id.bytes, task_id.count) == 0;
+        number += same_task ? 1 : 0;
+    }
+    if (stage->answer_count == stage->answer_capacity) {
+        uint32_t capacity = stage->answer_capacity == 0 ? 16 : stage->answer_capacity * 2;
+        struct stage_answer *grown =
+            arena_grow(stage->arena, stage->answers, stage->answer_capacity * sizeof *grown,
+                       capacity * sizeof *grown);
+        ASSERT(grown != NULL);
+        stage->answers = grown;
+        stage->answer_capacity = capacity;
+    }
+    stage->answers[stage->answer_count++] = (struct stage_answer){.key = key, .number = number};
+    return number;
+}
+
+static bool add_call(struct stage *stage, const struct proto_call *call)
+{
+    struct span task_id = wire_string_or(wire_find_text(call->body, "taskId"), "");
+    struct span task_type = wire_string_or(wire_find_text(call->body, "taskType"), "");
+    struct span list = replies_of(stage, task_id, task_type);
+    uint32_t number = reply_number(stage, call, task_id);
+    uint32_t count = wire_is(list, WIRE_ARRAY) ? wire_count(list) : 0;
+    struct span reply = count > 0 ? wire_at(list, number < count ? number : count - 1) : list;
+    struct span after = wire_string_or(wire_find_text(reply, "after"), "");
+    int64_t due_ms = stage->now_ms;
+    if (after.count > 0) {
+        struct engine_duration duration;
+        const char *reason;
+        if (engine_duration_parse(after, &duration, &reason) != RESULT_OK) {
+            scenario_fail(stage->outcome, stage->arena, "modules: \"after\":\"%.*s\": %s",
+                          SPAN_ARG(after), reason);
+            return false;
+        }
+        due_ms = engine_duration_after(stage->now_ms, duration);
+    }
+    if (stage->call_count == stage->call_capacity) {
+        uint32_t capacity = stage->call_capacity == 0 ? 16 : stage->call_capacity * 2;
+        struct stage_call *grown =
+            arena_grow(stage->arena, stage->calls, stage->call_capacity * sizeof *grown,
+                       capacity * sizeof *grown);
+        ASSERT(grown != NULL);
+        stage->calls = grown;
+        stage->call_capacity = capacity;
+    }
+    stage->calls[stage->call_count++] = (struct stage_call){.token = call->token,
+                                                            .attempt = call->attempt,
+                                                            .due_ms = due_ms,
+                                                            .order = stage->call_order++,
+                                                            .reply = reply};
+    return true;
+}
+
+static void drop_call(struct stage *stage, uint32_t index)
+{
+    memmove(&stage->calls[index], &stage->calls[index + 1],
+            (stage->call_count - index - 1) * sizeof *stage->calls);
+    stage->call_count--;
+}
+
+/* The next call that is due, or call_count. */
+static uint32_t due_call(const struct stage *stage, int64_t now_ms)
+{
+    uint32_t found = stage->call_count;
+    for (uint32_t i = 0; i < stage->call_count; i++) {
+        const struct stage_call *call = &stage->calls[i];
+        if (call->due_ms > now_ms) {
+            continue;
+        }
+        if (found == stage->call_count || call->due_ms < stage->calls[found].due_ms ||
+            (call->due_ms == stage->calls[found].due_ms &&
+             call->order < stage->calls[found].order)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* What the scenario wrote as the dispatcher would report it. */
+static struct proto_call_done answer_of(const struct stage *stage, const struct stage_call *call)
+{
+    struct proto_call_done done = {
+        .token = call->token, .attempt = call->attempt, .retry_after_ms = -1};
+    struct engine_view view;
+    engine_look(stage->execution, &view);
+    if (execution_id_parse(view.id, &done.execution_id) != RESULT_OK) {
+        ASSERT_UNREACHABLE();
+    }
+    struct span outcome = wire_string_or(wire_find_text(call->reply, "outcome"), "");
+    int64_t status =
+        wire_int_or(wire_find_text(call->reply, "status"), call->reply.count > 0 ? 200 : 204);
+    done.status = (uint32_t)status;
+    done.retry_after_ms = wire_int_or(wire_find_text(call->reply, "retryAfterMs"), -1);
+    done.body = status == 204 ? SPAN_EMPTY : call->reply;
+    done.reason = wire_string_or(wire_find_text(call->reply, "reason"), "");
+    done.outcome = span_is(outcome, "unreachable") ? PROTO_CALL_UNREACHABLE
+                   : span_is(outcome, "timeout")   ? PROTO_CALL_TIMED_OUT
+                   : span_is(outcome, "badReply")  ? PROTO_CALL_BAD_REPLY
+                                                   : PROTO_CALL_ANSWERED;
+    if (done.outcome != PROTO_CALL_ANSWERED) {
+        done.body = SPAN_EMPTY;
+    }
+    return done;
+}
+
+/* ---- store ---- */
+
+static void keep_events(struct stage *stage, const struct engine_output *output)
+{
+    if (output->event_count == 0) {
+        return;
+    }
+    if (stage->event_count == stage->event_capacity) {
+        uint32_t capacity = stage->event_capacity == 0 ? 16 : stage->event_capacity * 2;
+        stage->events =
+            arena_grow(stage->arena, stage->events, stage->event_capacity * sizeof *stage->events,
+                       capacity * sizeof *stage->events);
+        stage->event_firsts = arena_grow(stage->arena, stage->event_firsts,
+                                         stage->event_capacity * sizeof *stage->event_firsts,
+                                         capacity * sizeof *stage->event_firsts);
+        ASSERT(stage->events != NULL && stage->event_firsts != NULL);
+        stage->event_capacity = capacity;
+    }
+    struct wire_writer writer;
+    wire_writer_init(&writer, stage->arena, 256);
+    engine_events_encode(output->events, output->event_count, &writer);
+    stage->events[stage->event_count] = wire_writer_span(&writer);
+    stage->event_firsts[stage->event_count] = output->first_event_sequence;
+    stage->event_count++;
+}
+
+static void keep_snapshot(struct stage *stage)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, stage->arena, 1024);
+    engine_encode(stage->execution, &writer);
+    stage->snapshot = wire_writer_span(&writer);
+    stage->event_count = 0;
+}
+
+/* ---- turns ---- */
+
+/* Acts on the effects of one engine call; *segment_ended. */
+static bool act(struct stage *stage, const struct engine_output *output, bool *segment_ended)
+{
+    for (uint32_t i = 0; i < output->effect_count; i++) {
+        const struct engine_effect *effect = &output->effects[i];
+        if (effect->kind == ENGINE_EFFECT_CALL && !add_call(stage, &effect->as.call)) {
+            return false;
+        }
+        if (effect->kind == ENGINE_EFFECT_CANCEL_CALL) {
+            for (uint32_t k = 0; k < stage->call_count; k++) {
+                if (stage->calls[k].token == effect->as.cancel.token &&
+                    stage->calls[k].attempt == effect->as.cancel.attempt) {
+                    drop_call(stage, k);
+                    break;
+                }
+            }
+        }
+        *segment_ended = *segment_ended || effect->kind == ENGINE_EFFECT_SEGMENT_END;
+    }
+    return true;
+}
+
+/* Accepts one input and moves tokens until all have parked. */
+static bool turn(struct stage *stage, const struct engine_input *input, enum proto_error *refusal,
+                 struct span *message)
+{
+    struct engine_output output;
+    bool more = false;
+    bool segment_ended = false;
+    arena_clear(&stage->turn);
+    engine_output_init(&output, &stage->turn);
+    enum result result = engine_accept(stage->execution, input, &output);
+    if (result == RESULT_INVALID) {
+        *refusal = output.error;
+        *message = arena_copy(stage->arena, output.error_message);
+        return true;
+    }
+    if (result == RESULT_NOT_FOUND) {
+        return true; /* a reply that nobody waits for any more */
+    }
+    do {
+        result = result == RESULT_OK ? engine_advance(stage->execution, stage->now_ms,
+                                                      LIMIT_TOKEN_MOVES, NULL, NULL, &output, &more)
+                                     : result;
+    } while (result == RESULT_OK && more);
+    if (result != RESULT_OK || !act(stage, &output, &segment_ended)) {
+        scenario_fail(stage->outcome, stage->arena, "the engine gave up: %s", result_text(result));
+        return false;
+    }
+    keep_events(stage, &output);
+    if (segment_ended) {
+        keep_snapshot(stage);
+    }
+    return true;
+}
+
+/* Everything that is due now: replies in the order of their calls. */
+static bool settle(struct stage *stage)
+{
+    for (uint32_t turns = 0; turns < STAGE_TURNS_MAX; turns++) {
+        uint32_t index = due_call(stage, stage->now_ms);
+        if (index == stage->call_count) {
+            return true;
+        }
+        struct proto_call_done done = answer_of(stage, &stage->calls[index]);
+        struct engine_input input = {.kind = ENGINE_IN_CALL_DONE,
+                                     .now_ms = stage->now_ms,
+                                     .token = done.token,
+                                     .attempt = done.attempt,
+                                     .call = &done};
+        enum proto_error refusal = PROTO_ERROR_NONE;
+        struct span message = SPAN_EMPTY;
+        drop_call(stage, index);
+        if (!turn(stage, &input, &refusal, &message)) {
+            return false;
+        }
+    }
+    scenario_fail(stage->outcome, stage->arena, "module replies never come to an end");
+    return false;
+}
+
+bool stage_input(struct stage *stage, const struct engine_input *input, enum proto_error *refusal,
+                 struct span *message)
+{
+    *refusal = PROTO_ERROR_NONE;
+    *message = SPAN_EMPTY;
+    return turn(stage, input, refusal, message) && settle(stage);
+}
+
+bool stage_start(struct stage *stage)
+{
+    struct span start = stage->scenario->start;
+    struct engine_start begin = {
+        .workspace = span_text("default"),
+        .project = span_text("default"),
+        .channel = wire_string_or(wire_find_text(start, "channel"), ""),
+        .channel_session_id = wire_string_or(wire_find_text(start, "channelSessionId"), ""),
+        .request = wire_find_text(start, "request"),
+        .context = wire_find_text(start, "context"),
+        .execution = wire_find_text(start, "execution"),
+        .is_test = wire_bool_or(wire_find_text(start, "isTest"), false),
+        .process = find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0)};
+    if (begin.process == NULL) {
+        scenario_fail(stage->outcome, stage->arena, "DefinitionNotFound: no process \"%.*s\"",
+                      SPAN_ARG(stage->scenario->process));
+        return false;
+    }
+    if (execution_id_parse(span_text("scenario"), &begin.id) != RESULT_OK) {
+        ASSERT_UNREACHABLE();
+    }
+    stage->execution = engine_new(&stage->library, &begin, stage->now_ms);
+    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = stage->now_ms};
+    enum proto_error refusal = PROTO_ERROR_NONE;
+    struct span message = SPAN_EMPTY;
+    if (stage->execution == NULL || !stage_input(stage, &input, &refusal, &message)) {
+        return false;
+    }
+    if (refusal != PROTO_ERROR_NONE) {
+        scenario_fail(stage->outcome, stage->arena, "the start was refused: %s: %.*s",
+                      proto_error_name(refusal), SPAN_ARG(message));
+    }
+    return refusal == PROTO_ERROR_NONE;
+}
+
+bool stage_advance(struct stage *stage, int64_t until_ms)
+{
+    for (uint32_t turns = 0; turns < STAGE_TURNS_MAX; turns++) {
+        int64_t timer_ms = engine_next_due_ms(stage->execution);
+        uint32_t call = due_call(stage, until_ms);
+        int64_t call_ms = call < stage->call_count ? stage->calls[call].due_ms : INT64_MAX;
+        int64_t next_ms = timer_ms < call_ms ? timer_ms : call_ms;
+        if (next_ms > until_ms) {
+            stage->now_ms = until_ms;
+            return true;
+        }
+        stage->now_ms = next_ms > stage->now_ms ? next_ms : stage->now_ms;
+        bool timer_first = timer_ms <= call_ms;
+        struct engine_input input = {.kind = ENGINE_IN_TIMER, .now_ms = stage->now_ms};
+        enum proto_error refusal;
+        struct span message;
+        if (!(timer_first ? stage_input(stage, &input, &refusal, &message) : settle(stage))) {
+            return false;
+        }
+    }
+    scenario_fail(stage->outcome, stage->arena, "timers never come to an end");
+    return false;
+}
+
+bool stage_crash(struct stage *stage)
+{
+    struct engine_execution *recovered = NULL;
+    struct engine_output output;
+    bool segment_ended = false;
+    engine_free(stage->execution);
+    stage->execution = NULL;
+    stage->call_count = 0;
+    enum result result = RESULT_OK;
+    if (stage->snapshot.count > 0) {
+        result = engine_decode(&stage->library, stage->snapshot, &recovered);
+    }
+    for (uint32_t i = 0; i < stage->event_count && result == RESULT_OK; i++) {
+        result =
+            engine_replay(&stage->library, stage->events[i], stage->event_firsts[i], &recovered);
+    }
+    stage->execution = recovered;
+    if (result != RESULT_OK || recovered == NULL) {
+        scenario_fail(stage->outcome, stage->arena, "recovery failed: %s", result_text(result));
+        return false;
+    }
+    arena_clear(&stage->turn);
+    engine_output_init(&output, &stage->turn);
+    result = engine_recover(recovered, &output);
+    if (result != RESULT_OK || !act(stage, &output, &segment_ended)) {
+        scenario_fail(stage->outcome, stage->arena, "recovery failed: %s", result_text(result));
+        return false;
+    }
+    keep_events(stage, &output);
+    return settle(stage);
+}
