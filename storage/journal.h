@@ -47,7 +47,8 @@ struct storage_journal_ops {
      * The next synced batch: *batch lives until the next call; *position is the place behind it.
      * RESULT_NOT_FOUND at the end (try again after more was synced). RESULT_CORRUPT: this batch
      * fails its check; the next call goes on behind it where a later sound batch can be found,
-     * which is what *position then says.
+     * which is what *position then says. RESULT_CLOSED: the place was trimmed away meanwhile.
+     * RESULT_IO, RESULT_LIMIT (no memory).
      */
     enum result (*reader_next)(struct storage_journal_reader *reader, struct span *batch,
                                uint64_t *position);

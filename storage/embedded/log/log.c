@@ -95,8 +95,15 @@ static enum result take_up(struct storage_log *log, struct storage_journal_repor
         result = storage_segments_add(&log->segments, 0, 0);
         log->directory_dirty = true;
     } else {
-        result =
-            storage_log_recover(log->files, storage_segments_newest(&log->segments), &recovered);
+        struct storage_segment *newest = storage_segments_newest(&log->segments);
+        result = storage_log_recover(log->files, newest, &recovered);
+        /* After a kill it may be in the page cache only, and from now on it is acted on. */
+        if (result == RESULT_OK) {
+            result = log->files->sync(log->files, newest->handle, true);
+        }
+        if (result == RESULT_OK) {
+            result = log->files->sync_directory(log->files);
+        }
     }
     if (result != RESULT_OK) {
         return result;

@@ -74,7 +74,7 @@ enum result storage_log_reader_next(struct storage_journal_reader *reader, struc
     }
     enum result result = turn_to(reader, end);
     if (result != RESULT_OK) {
-        return result;
+        return result == RESULT_NOT_FOUND ? RESULT_CLOSED : result;
     }
     uint64_t base = reader->segment->base;
     uint64_t limit = limit_of(reader, end);
