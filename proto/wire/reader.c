@@ -208,86 +208,125 @@ enum result wire_take(struct wire_cursor *cursor, struct span *out)
     return result;
 }
 
-/*
- * Text before `reason` is set: what is wrong with this head, which did not parse or may not stand
- * here.
- */
-static const char *fault_of(const uint8_t *next, size_t room)
-{
-    if (room == 0) {
-        return "truncated";
-    }
-    return next[0] == 0xc1 ? "byte 0xc1 is no MessagePack" : "truncated";
-}
-
-static const char *fault_of_content(const struct wire_head *head, bool key, size_t *at)
-{
-    if (key && head->kind != WIRE_KIND_STRING) {
-        return "map key is no string";
-    }
-    struct span content = span_of(head->body, head->number);
-    if (head->kind == WIRE_KIND_STRING) {
-        *at = text_utf8_valid_count(content);
-        return *at == content.count ? NULL : "invalid UTF-8";
-    }
-    if (head->kind == WIRE_KIND_EXT && head->ext_type == WIRE_EXT_DECIMAL) {
-        return wire_decimal_is_valid(content) ? NULL : "decimal is no number";
-    }
-    return NULL;
-}
+/* Validation */
 
 struct level {
     uint64_t left; /* objects still to come */
     bool map;
 };
 
+struct validation {
+    struct span bytes;
+    size_t at;          /* the object looked at; on a fault, its place */
+    const char *reason; /* set by what fails */
+    unsigned depth;
+    unsigned depth_max;
+    struct level levels[LIMIT_WIRE_DEPTH + 1]; /* the first holds the one value that all is in */
+};
+
+static enum result refuse(struct validation *validation, size_t at, const char *reason)
+{
+    validation->at = at;
+    validation->reason = reason;
+    return RESULT_INVALID;
+}
+
+/* `start` is where the content stands in the input. */
+static enum result check_content(struct validation *validation, const struct wire_head *head,
+                                 size_t start)
+{
+    struct span content = span_of(head->body, head->number);
+    if (head->kind == WIRE_KIND_STRING) {
+        size_t valid_count = text_utf8_valid_count(content);
+        if (valid_count < content.count) {
+            return refuse(validation, start + valid_count, "invalid UTF-8");
+        }
+    } else if (head->kind == WIRE_KIND_EXT && head->ext_type == WIRE_EXT_DECIMAL &&
+               !wire_decimal_is_valid(content)) {
+        return refuse(validation, start, "decimal is no number");
+    }
+    return RESULT_OK;
+}
+
+static enum result enter(struct validation *validation, const struct wire_head *head)
+{
+    size_t behind_head = validation->at + head->bytes;
+    if (head->children > validation->bytes.count - behind_head) {
+        return refuse(validation, validation->at, "truncated");
+    }
+    if (validation->depth == validation->depth_max) {
+        validation->reason = "nested too deeply";
+        return RESULT_LIMIT;
+    }
+    validation->levels[++validation->depth] =
+        (struct level){head->children, head->kind == WIRE_KIND_MAP};
+    return RESULT_OK;
+}
+
+/* One object, of a container its head only. */
+static enum result check_object(struct validation *validation, bool is_key)
+{
+    size_t at = validation->at;
+    size_t room = validation->bytes.count - at;
+    struct wire_head head;
+    if (!wire_head_parse(validation->bytes.bytes + at, room, &head)) {
+        bool reserved = room > 0 && validation->bytes.bytes[at] == 0xc1;
+        return refuse(validation, at, reserved ? "byte 0xc1 is no MessagePack" : "truncated");
+    }
+    if (is_key && head.kind != WIRE_KIND_STRING) {
+        return refuse(validation, at, "map key is no string");
+    }
+    bool container = head.kind == WIRE_KIND_ARRAY || head.kind == WIRE_KIND_MAP;
+    size_t start = (size_t)(head.body - validation->bytes.bytes);
+    enum result result =
+        container ? enter(validation, &head) : check_content(validation, &head, start);
+    if (result == RESULT_OK) {
+        validation->at += head.bytes;
+    }
+    return result;
+}
+
+static enum result check_all(struct validation *validation)
+{
+    if (validation->bytes.count == 0) {
+        return refuse(validation, 0, "empty");
+    }
+    enum result result = RESULT_OK;
+    while (result == RESULT_OK) {
+        struct level *level = &validation->levels[validation->depth];
+        if (level->left > 0) {
+            bool is_key = level->map && level->left % 2 == 0;
+            level->left--;
+            result = check_object(validation, is_key);
+        } else if (validation->depth > 0) {
+            validation->depth--;
+        } else {
+            return validation->at == validation->bytes.count
+                       ? RESULT_OK
+                       : refuse(validation, validation->at, "bytes after the value");
+        }
+    }
+    return result;
+}
+
 enum result wire_validate(struct span bytes, unsigned depth_max, size_t *offset,
                           const char **reason)
 {
     ASSERT(depth_max <= LIMIT_WIRE_DEPTH);
-    struct level levels[LIMIT_WIRE_DEPTH + 1] = {{.left = 1, .map = false}};
-    unsigned depth = 0;
-    size_t at = 0;
-    *reason = bytes.count == 0 ? "empty" : NULL;
-    while (*reason == NULL) {
-        while (depth > 0 && levels[depth].left == 0) {
-            depth--;
-        }
-        struct level *level = &levels[depth];
-        if (level->left == 0) {
-            *offset = at;
-            *reason = at == bytes.count ? NULL : "bytes after the value";
-            return at == bytes.count ? RESULT_OK : RESULT_INVALID;
-        }
-        struct wire_head head;
-        size_t within = 0; /* of the body, where its content is wrong */
-        if (!wire_head_parse(bytes.bytes + at, bytes.count - at, &head)) {
-            *reason = fault_of(bytes.bytes + at, bytes.count - at);
-            break;
-        }
-        *reason = fault_of_content(&head, level->map && level->left % 2 == 0, &within);
-        if (*reason != NULL) {
-            at = (size_t)(head.body - bytes.bytes) + within;
-            break;
-        }
-        level->left--;
-        if (head.kind == WIRE_KIND_ARRAY || head.kind == WIRE_KIND_MAP) {
-            if (head.children > bytes.count - at - head.bytes) {
-                *reason = "truncated";
-                break;
-            }
-            if (depth == depth_max) {
-                *offset = at;
-                *reason = "nested too deeply";
-                return RESULT_LIMIT;
-            }
-            levels[++depth] = (struct level){head.children, head.kind == WIRE_KIND_MAP};
-        }
-        at += head.bytes;
-    }
-    *offset = at;
-    return RESULT_INVALID;
+    struct validation validation; /* the other levels need no zeroes */
+    validation.bytes = bytes;
+    validation.at = 0;
+    validation.reason = NULL;
+    validation.depth = 0;
+    validation.depth_max = depth_max;
+    validation.levels[0] = (struct level){.left = 1, .map = false};
+    enum result result = check_all(&validation);
+    *offset = validation.at;
+    *reason = validation.reason;
+    return result;
 }
+
+/* Values held by a span */
 
 struct wire_value wire_head(struct span value)
 {
@@ -298,10 +337,7 @@ struct wire_value wire_head(struct span value)
     return value_of(&head);
 }
 
-/*
- * Cursor at the first element of a container of that kind; `*left` elements or pairs, 0 when it is
- * none.
- */
+/* At the first element of a container of that kind; nothing is left to walk when it is none. */
 static inline struct wire_map_walk begin(struct span value, enum wire_kind kind)
 {
     struct wire_head head;

@@ -158,9 +158,9 @@ Test(reader, validation_names_the_fault_and_its_place)
         {"\xdf\xff\xff\xff\xff", 5, 0, RESULT_INVALID, "truncated"},
         {"\xdb\xff\xff\xff\xff", 5, 0, RESULT_INVALID, "truncated"},
         {"\xc9\xff\xff\xff\xff\x01", 6, 0, RESULT_INVALID, "truncated"},
-        {"\x81\x01\x02", 3, 2, RESULT_INVALID, "map key is no string"},
-        {"\x81\x90\x02", 3, 2, RESULT_INVALID, "map key is no string"},
-        {"\x82\xa1k\x01\xc0\x02", 6, 5, RESULT_INVALID, "map key is no string"},
+        {"\x81\x01\x02", 3, 1, RESULT_INVALID, "map key is no string"},
+        {"\x81\x90\x02", 3, 1, RESULT_INVALID, "map key is no string"},
+        {"\x82\xa1k\x01\xc0\x02", 6, 4, RESULT_INVALID, "map key is no string"},
         {"\xa3"
          "a\xff"
          "b",
