@@ -1,0 +1,259 @@
+/* evaluate.c: walking the tree: dispatch, budget, names, folds, calls and texts. Depth is that of the tree, which is bounded. */
+#include "engine/expression/evaluate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/expression/function.h"
+#include "proto/base/assert.h"
+
+#define MESSAGE_BYTES 256u
+
+typedef struct expression_value (*evaluate_fn)(struct expression_evaluation *evaluation,
+                                               const struct expression_node *node);
+typedef struct expression_value (*operator_fn)(struct expression_evaluation *evaluation,
+                                               struct expression_value a,
+                                               struct expression_value b, uint32_t offset);
+
+static const evaluate_fn kinds[NODE_KIND_COUNT] = {
+#define KIND_ROW(name, function) [NODE_##name] = function,
+    EXPRESSION_KINDS(KIND_ROW)
+#undef KIND_ROW
+};
+
+static const operator_fn operators[] = {
+#define OPERATOR_ROW(name, function) [OPERATOR_##name] = function,
+    EXPRESSION_OPERATORS(OPERATOR_ROW)
+#undef OPERATOR_ROW
+};
+
+bool expression_pay(struct expression_evaluation *evaluation, size_t steps)
+{
+    if (__builtin_expect(steps < evaluation->steps_left, 1)) {
+        evaluation->steps_left -= (uint32_t)steps;
+        return true;
+    }
+    if (evaluation->result == RESULT_OK) {
+        expression_fail(evaluation, RESULT_LIMIT, 0, "too many steps");
+    }
+    return false;
+}
+
+static void keep_message(struct expression_evaluation *evaluation, uint32_t offset,
+                         const char *format, va_list arguments)
+{
+    char message[MESSAGE_BYTES];
+    int count = vsnprintf(message, sizeof message, format, arguments);
+    ASSERT(count >= 0);
+    struct span copy = arena_copy(evaluation->arena, span_text(message));
+    evaluation->error.offset = offset;
+    evaluation->error.message = copy.bytes == NULL ? "out of memory" : (const char *)copy.bytes;
+}
+
+struct expression_value expression_warn(struct expression_evaluation *evaluation, uint32_t offset,
+                                        const char *format, ...)
+{
+    if (evaluation->error.message == NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        keep_message(evaluation, offset, format, arguments);
+        va_end(arguments);
+    }
+    return expression_null();
+}
+
+struct expression_value expression_fail(struct expression_evaluation *evaluation,
+                                        enum result result, uint32_t offset, const char *format,
+                                        ...)
+{
+    ASSERT(result != RESULT_OK);
+    if (evaluation->result == RESULT_OK) {
+        va_list arguments;
+        va_start(arguments, format);
+        keep_message(evaluation, offset, format, arguments);
+        va_end(arguments);
+        evaluation->result = result;
+        evaluation->steps_left = 0;
+    }
+    return expression_null();
+}
+
+struct expression_value expression_evaluate(struct expression_evaluation *evaluation,
+                                            const struct expression_node *node)
+{
+    if (!expression_pay(evaluation, 1)) {
+        return expression_null();
+    }
+    return kinds[node->kind](evaluation, node);
+}
+
+struct expression_value expression_constant(struct expression_evaluation *evaluation,
+                                            const struct expression_node *node)
+{
+    (void)evaluation;
+    return node->as.constant;
+}
+
+static bool find_in_frames(const struct expression_evaluation *evaluation, struct span name,
+                           struct expression_value *out)
+{
+    for (const struct expression_frame *frame = evaluation->frame; frame != NULL;
+         frame = frame->parent) {
+        /* An entry called "item" hides the item itself (DMN 1.5 table 55, filter). */
+        if (frame->is_open && frame->value.type == VALUE_CONTEXT &&
+            expression_value_find(frame->value, name, out)) {
+            return true;
+        }
+        if (frame->name.count > 0 && span_equal(frame->name, name)) {
+            *out = frame->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool expression_lookup(struct expression_evaluation *evaluation,
+                       const struct expression_node *name, struct expression_value *out)
+{
+    if (evaluation->frame != NULL && find_in_frames(evaluation, name->as.name.text, out)) {
+        return true;
+    }
+    uint16_t slot = name->as.name.slot;
+    struct span found = slot == EXPRESSION_NO_SLOT ? SPAN_EMPTY : evaluation->slots[slot];
+    if (found.count == 0) {
+        found = evaluation->names->find(evaluation->names, name->as.name.text);
+        if (slot != EXPRESSION_NO_SLOT) {
+            evaluation->slots[slot] = found;
+        }
+    }
+    *out = expression_unread(found);
+    return found.count > 0;
+}
+
+bool expression_lookup_text(struct expression_evaluation *evaluation, struct span name,
+                            struct expression_value *out)
+{
+    struct span found = evaluation->names->find(evaluation->names, name);
+    *out = expression_unread(found);
+    return found.count > 0;
+}
+
+struct expression_value expression_fold(struct expression_evaluation *evaluation,
+                                        const struct expression_node *node)
+{
+    ASSERT(node->count >= 2);
+    struct expression_value value = expression_operand(evaluation, node->children[0]);
+    for (uint32_t i = 1; i < node->count; i++) {
+        const struct expression_applied *applied = &node->as.operators[i];
+        struct expression_value right = expression_operand(evaluation, node->children[i]);
+        if (evaluation->result != RESULT_OK) {
+            return expression_null();
+        }
+        value = operators[applied->operator](evaluation, value, right, applied->offset);
+    }
+    return value;
+}
+
+/* The arguments from `first` on as one list; for '*' a single list is that list. */
+static struct expression_value rest_of_arguments(struct expression_evaluation *evaluation,
+                                                 const struct expression_node *call,
+                                                 uint32_t first, bool one_is_list)
+{
+    if (one_is_list && call->count == first + 1) {
+        struct expression_value only = expression_operand(evaluation, call->children[first]);
+        if (only.type == VALUE_LIST) {
+            return only;
+        }
+        struct expression_builder single = {.arena = evaluation->arena};
+        expression_builder_add(&single, only);
+        return only.type == VALUE_NULL ? only : expression_builder_list(&single);
+    }
+    struct expression_builder rest = {.arena = evaluation->arena};
+    for (uint32_t i = first; i < call->count; i++) {
+        expression_builder_add(&rest, expression_operand(evaluation, call->children[i]));
+    }
+    return expression_builder_list(&rest);
+}
+
+/* DMN 1.5 §10.3.2.9.4: a singleton list stands for its item and an item for the list of it. */
+static bool fit_argument(struct expression_evaluation *evaluation, char type,
+                         struct expression_value *value)
+{
+    static const enum expression_type wanted[128] = {['s'] = VALUE_STRING,  ['n'] = VALUE_NUMBER,
+                                                     ['b'] = VALUE_BOOLEAN, ['l'] = VALUE_LIST,
+                                                     ['c'] = VALUE_CONTEXT};
+    enum expression_type type_wanted = wanted[(unsigned char)type & 127];
+    if (type_wanted == VALUE_NULL || value->type == type_wanted) {
+        return true;
+    }
+    if (value->type == VALUE_LIST && value->count == 1) {
+        struct expression_value item;
+        bool found = expression_value_at(*value, 0, &item);
+        ASSERT(found);
+        item = expression_value_read(item);
+        if (item.type == type_wanted) {
+            *value = item;
+            return true;
+        }
+    }
+    if (type_wanted == VALUE_LIST && value->type != VALUE_NULL) {
+        struct expression_builder single = {.arena = evaluation->arena};
+        expression_builder_add(&single, *value);
+        *value = expression_builder_list(&single);
+        return true;
+    }
+    return false;
+}
+
+struct expression_value expression_call(struct expression_evaluation *evaluation,
+                                        const struct expression_node *node)
+{
+    const struct expression_function *function = node->as.function;
+    struct expression_value arguments[EXPRESSION_PARAMETERS_MAX];
+    uint32_t parameters = (uint32_t)strlen(function->types);
+    ASSERT(parameters <= EXPRESSION_PARAMETERS_MAX);
+    for (uint32_t i = 0; i < parameters; i++) {
+        char type = function->types[i];
+        if (type == '*' || type == '+') {
+            arguments[i] = rest_of_arguments(evaluation, node, i, type == '*');
+            type = 'l';
+        } else if (i >= node->count || node->children[i] == NULL) {
+            arguments[i] = expression_absent();
+            continue;
+        } else {
+            arguments[i] = expression_operand(evaluation, node->children[i]);
+        }
+        if (evaluation->result != RESULT_OK) {
+            return expression_null();
+        }
+        if (!fit_argument(evaluation, type, &arguments[i])) {
+            return expression_warn(evaluation, node->offset, "argument %u of %s is %s", i + 1,
+                                   function->name, expression_type_name(arguments[i].type));
+        }
+    }
+    return function->call(evaluation, arguments, node->offset);
+}
+
+struct expression_value expression_text(struct expression_evaluation *evaluation,
+                                        const struct expression_node *node)
+{
+    size_t bytes = 0;
+    struct span *parts = arena_alloc(evaluation->arena, node->count * sizeof *parts);
+    for (uint32_t i = 0; parts != NULL && i < node->count; i++) {
+        parts[i] =
+            expression_text_of(evaluation, expression_evaluate(evaluation, node->children[i]));
+        bytes += parts[i].count;
+    }
+    uint8_t *text = arena_alloc(evaluation->arena, bytes);
+    if (parts == NULL || text == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
+    }
+    size_t at = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (parts[i].count > 0) {
+            memcpy(text + at, parts[i].bytes, parts[i].count);
+            at += parts[i].count;
+        }
+    }
+    return expression_string(span_of(text, bytes));
+}

@@ -1,0 +1,103 @@
+/*
+ * evaluate.h: one evaluation, and the functions that give each kind of node and each operator its meaning.
+ *
+ * Failure: expression_fail latches a result and stops the step counter, so every later step returns null at once and the
+ * stack unwinds by itself; loops look at `result`. FEEL does not fail, it warns: null, and the first warning is kept.
+ */
+#ifndef ENGINE_EXPRESSION_EVALUATE_H
+#define ENGINE_EXPRESSION_EVALUATE_H
+
+#include "engine/expression/expression.h"
+#include "engine/expression/node.h"
+#include "engine/expression/value.h"
+
+/* Names that an expression itself introduces, innermost first; frames live on the evaluator's stack. */
+struct expression_frame {
+    const struct expression_frame *parent;
+    struct span name; /* of a loop variable, "item" in a filter, or empty: only the entries of `value` */
+    bool is_open;     /* the entries of `value`, where it is a context, are names too */
+    struct expression_value value; /* read, if open */
+};
+
+struct expression_evaluation {
+    const struct engine_expression *expression;
+    const struct engine_names *names;
+    struct arena *arena;
+    const struct expression_frame *frame;
+    struct span *slots; /* top-level names found so far; empty: not asked yet */
+    uint32_t steps_left;
+    unsigned lenient; /* inside JUEL's `empty`: unknown names are null */
+    enum result result;
+    struct engine_expression_error error; /* first failure, or first warning */
+};
+
+#define EXPRESSION_BYTES_PER_STEP 256u /* bytes looked through count as one step */
+
+/* Takes steps from the budget; false (and RESULT_LIMIT) when it is used up, false after any failure. */
+bool expression_pay(struct expression_evaluation *evaluation, size_t steps);
+/* Null, and a warning where there was none before. */
+struct expression_value expression_warn(struct expression_evaluation *evaluation, uint32_t offset,
+                                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Null, and the end of this evaluation. */
+struct expression_value expression_fail(struct expression_evaluation *evaluation,
+                                        enum result result, uint32_t offset, const char *format,
+                                        ...) __attribute__((format(printf, 4, 5)));
+
+/* A node's value, perhaps unread; read. */
+struct expression_value expression_evaluate(struct expression_evaluation *evaluation,
+                                            const struct expression_node *node);
+static inline struct expression_value
+expression_operand(struct expression_evaluation *evaluation, const struct expression_node *node)
+{
+    return expression_value_read(expression_evaluate(evaluation, node));
+}
+/* Value of a name in frames, then at the top level; false when unknown. */
+bool expression_lookup(struct expression_evaluation *evaluation,
+                       const struct expression_node *name, struct expression_value *out);
+/* The same for a name that is only known now. */
+bool expression_lookup_text(struct expression_evaluation *evaluation, struct span name,
+                            struct expression_value *out);
+
+enum expression_truth { TRUTH_FALSE, TRUTH_TRUE, TRUTH_UNKNOWN };
+
+static inline struct expression_value expression_truth(enum expression_truth truth)
+{
+    return truth == TRUTH_UNKNOWN ? expression_null() : expression_boolean(truth == TRUTH_TRUE);
+}
+
+/* FEEL equality (DMN 1.5 table 42): values of two kinds are neither equal nor unequal. */
+enum expression_truth expression_equal(struct expression_evaluation *evaluation,
+                                       struct expression_value a, struct expression_value b);
+/* Equal, and nothing else: what list functions ask. */
+bool expression_same(struct expression_evaluation *evaluation, struct expression_value a,
+                     struct expression_value b);
+/* Order of two numbers or two strings; false when they have none. */
+bool expression_order(struct expression_value a, struct expression_value b, int *order);
+/* Is the value in the range? */
+enum expression_truth expression_in_range(struct expression_value value,
+                                          const struct expression_range *range);
+
+/* Text of a value inside other text: null is "", a list or context is JSON. */
+struct span expression_text_of(struct expression_evaluation *evaluation,
+                               struct expression_value value);
+/* Text by FEEL's string(): [1, "a"], {key: null}. */
+struct span expression_feel_text_of(struct expression_evaluation *evaluation,
+                                    struct expression_value value);
+struct span expression_number_text(struct expression_evaluation *evaluation,
+                                   struct expression_value number);
+
+#define EXPRESSION_DECLARE_KIND(name, function) \
+    struct expression_value function(struct expression_evaluation *evaluation, \
+                                     const struct expression_node *node);
+EXPRESSION_KINDS(EXPRESSION_DECLARE_KIND)
+#undef EXPRESSION_DECLARE_KIND
+
+#define EXPRESSION_DECLARE_OPERATOR(name, function) \
+    struct expression_value function(struct expression_evaluation *evaluation, \
+                                     struct expression_value a, struct expression_value b, \
+                                     uint32_t offset);
+EXPRESSION_OPERATORS(EXPRESSION_DECLARE_OPERATOR)
+#undef EXPRESSION_DECLARE_OPERATOR
+
+#endif

@@ -1,0 +1,266 @@
+/* feel.c: names, paths, filters, lists, contexts and logic of FEEL (DMN 1.5 §10.3.2). */
+#include "engine/expression/evaluate.h"
+#include "engine/expression/number.h"
+#include "proto/base/assert.h"
+
+struct expression_value expression_feel_name(struct expression_evaluation *evaluation,
+                                             const struct expression_node *node)
+{
+    struct expression_value value;
+    if (expression_lookup(evaluation, node, &value)) {
+        return value;
+    }
+    return expression_warn(evaluation, node->offset, "unknown name \"%.*s\"",
+                           SPAN_ARG(node->as.name.text));
+}
+
+/* Entry of a context, with its price: bytes of the payload that are looked through. */
+static bool find_entry(struct expression_evaluation *evaluation, struct expression_value context,
+                       struct span key, struct expression_value *out)
+{
+    size_t steps = context.is_wire ? context.as.wire.count / EXPRESSION_BYTES_PER_STEP
+                                   : context.count / 8;
+    return expression_pay(evaluation, steps) && expression_value_find(context, key, out);
+}
+
+/* A path over a list is the list of the paths of its items (DMN 1.5 §10.3.2.5). */
+static struct expression_value project(struct expression_evaluation *evaluation,
+                                       struct expression_value list, struct span key)
+{
+    struct expression_builder projected = {.arena = evaluation->arena};
+    struct expression_walk walk = expression_walk(list);
+    struct expression_value item;
+    while (expression_walk_item(&walk, &item) && expression_pay(evaluation, 1)) {
+        struct expression_value value = expression_null();
+        if (item.type == VALUE_CONTEXT && !find_entry(evaluation, item, key, &value)) {
+            value = expression_null();
+        }
+        expression_builder_add(&projected, value);
+    }
+    return expression_builder_list(&projected);
+}
+
+static struct expression_value range_property(struct expression_evaluation *evaluation,
+                                              const struct expression_node *node,
+                                              const struct expression_range *range)
+{
+    struct span key = node->as.name.text;
+    if (span_is(key, "start included") || span_is(key, "end included")) {
+        return expression_boolean(key.bytes[0] == 's' ? range->low_included
+                                                      : range->high_included);
+    }
+    if (span_is(key, "start") || span_is(key, "end")) {
+        struct expression_value end = key.bytes[0] == 's' ? range->low : range->high;
+        return end.type == VALUE_ABSENT ? expression_null() : end;
+    }
+    return expression_warn(evaluation, node->offset, "a range has no \"%.*s\"", SPAN_ARG(key));
+}
+
+struct expression_value expression_feel_path(struct expression_evaluation *evaluation,
+                                             const struct expression_node *node)
+{
+    struct span key = node->as.name.text;
+    struct expression_value base = expression_operand(evaluation, node->children[0]);
+    struct expression_value value;
+    if (base.type == VALUE_CONTEXT) {
+        if (find_entry(evaluation, base, key, &value)) {
+            return value;
+        }
+        return expression_warn(evaluation, node->offset, "the context has no \"%.*s\"",
+                               SPAN_ARG(key));
+    }
+    if (base.type == VALUE_LIST) {
+        return project(evaluation, base, key);
+    }
+    if (base.type == VALUE_RANGE) {
+        return range_property(evaluation, node, base.as.range);
+    }
+    return expression_warn(evaluation, node->offset, "%s has no \"%.*s\"",
+                           expression_type_name(base.type), SPAN_ARG(key));
+}
+
+/* 1 is the first item, -1 the last; anything else is null. A single value is the list of it. */
+static struct expression_value item_at(struct expression_evaluation *evaluation,
+                                       const struct expression_node *node,
+                                       struct expression_value base,
+                                       struct expression_value number)
+{
+    int64_t index;
+    uint32_t count = base.type == VALUE_LIST ? base.count : 1;
+    if (!expression_number_to_integer(number, &index) || index == 0 || index > count ||
+        index < -(int64_t)count) {
+        return expression_warn(evaluation, node->offset, "index out of range of %u item%s", count,
+                               count == 1 ? "" : "s");
+    }
+    if (base.type != VALUE_LIST) {
+        return base;
+    }
+    struct expression_value item = expression_null();
+    size_t steps = base.is_wire ? base.as.wire.count / EXPRESSION_BYTES_PER_STEP : 0;
+    if (expression_pay(evaluation, steps)) {
+        bool found =
+            expression_value_at(base, (uint32_t)(index > 0 ? index - 1 : count + index), &item);
+        ASSERT(found);
+    }
+    return item;
+}
+
+/* Keeps items as they were read from: bytes of a payload stay what they are. */
+static struct expression_value filter_items(struct expression_evaluation *evaluation,
+                                            const struct expression_node *node,
+                                            struct expression_value base)
+{
+    struct expression_builder kept = {.arena = evaluation->arena};
+    struct expression_frame frame = {.parent = evaluation->frame,
+                                     .name = span_text("item"),
+                                     .is_open = true};
+    struct expression_walk walk = expression_walk(
+        base.type == VALUE_LIST ? base : expression_list(&base, 1));
+    struct expression_value item;
+    for (bool first = true; expression_walk_next(&walk, &item); first = false) {
+        frame.value = expression_value_read(item);
+        evaluation->frame = &frame;
+        struct expression_value verdict = expression_operand(evaluation, node->children[1]);
+        evaluation->frame = frame.parent;
+        if (evaluation->result != RESULT_OK) {
+            return expression_null();
+        }
+        if (first && verdict.type == VALUE_NUMBER) {
+            return item_at(evaluation, node, base, verdict);
+        }
+        if (expression_is_true(verdict)) {
+            expression_builder_add(&kept, item);
+        }
+    }
+    return expression_builder_list(&kept);
+}
+
+struct expression_value expression_feel_filter(struct expression_evaluation *evaluation,
+                                               const struct expression_node *node)
+{
+    struct expression_value base = expression_operand(evaluation, node->children[0]);
+    const struct expression_node *filter = node->children[1];
+    if (base.type == VALUE_NULL) {
+        return expression_warn(evaluation, node->offset, "null has no items");
+    }
+    if (filter->kind == NODE_CONSTANT && filter->as.constant.type == VALUE_NUMBER) {
+        return item_at(evaluation, node, base, filter->as.constant);
+    }
+    if (base.type == VALUE_LIST && base.count == 0) {
+        struct expression_value verdict = expression_operand(evaluation, filter);
+        return verdict.type == VALUE_NUMBER ? item_at(evaluation, node, base, verdict) : base;
+    }
+    return filter_items(evaluation, node, base);
+}
+
+struct expression_value expression_feel_list(struct expression_evaluation *evaluation,
+                                             const struct expression_node *node)
+{
+    struct expression_value *items = arena_alloc(evaluation->arena, node->count * sizeof *items);
+    if (items == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
+    }
+    for (uint32_t i = 0; i < node->count; i++) {
+        items[i] = expression_evaluate(evaluation, node->children[i]);
+    }
+    return expression_list(items, node->count);
+}
+
+/* Entries see those that stand before them (DMN 1.5 §10.3.2.6). */
+struct expression_value expression_feel_context(struct expression_evaluation *evaluation,
+                                                const struct expression_node *node)
+{
+    struct expression_entry *entries = arena_alloc(evaluation->arena, node->count * sizeof *entries);
+    if (entries == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
+    }
+    struct expression_frame frame = {.parent = evaluation->frame, .is_open = true};
+    for (uint32_t i = 0; i < node->count; i++) {
+        frame.value = expression_context(entries, i);
+        evaluation->frame = &frame;
+        entries[i].key = node->as.keys.texts[i];
+        entries[i].value = expression_evaluate(evaluation, node->children[i]);
+        evaluation->frame = frame.parent;
+    }
+    return expression_context(entries, node->count);
+}
+
+/* DMN 1.5 table 50: what is no boolean counts as null; the first decisive operand ends it. */
+static struct expression_value decide(struct expression_evaluation *evaluation,
+                                      const struct expression_node *node, bool decisive)
+{
+    bool unknown = false;
+    for (uint32_t i = 0; i < node->count && evaluation->result == RESULT_OK; i++) {
+        struct expression_value value = expression_operand(evaluation, node->children[i]);
+        if (value.type != VALUE_BOOLEAN) {
+            unknown = true;
+        } else if (value.as.boolean == decisive) {
+            return value;
+        }
+    }
+    return unknown ? expression_null() : expression_boolean(!decisive);
+}
+
+struct expression_value expression_feel_and(struct expression_evaluation *evaluation,
+                                            const struct expression_node *node)
+{
+    return decide(evaluation, node, false);
+}
+
+struct expression_value expression_feel_or(struct expression_evaluation *evaluation,
+                                           const struct expression_node *node)
+{
+    return decide(evaluation, node, true);
+}
+
+struct expression_value expression_feel_if(struct expression_evaluation *evaluation,
+                                           const struct expression_node *node)
+{
+    bool chosen = expression_is_true(expression_operand(evaluation, node->children[0]));
+    return expression_evaluate(evaluation, node->children[chosen ? 1 : 2]);
+}
+
+struct expression_value expression_feel_instance(struct expression_evaluation *evaluation,
+                                                 const struct expression_node *node)
+{
+    struct expression_value value = expression_operand(evaluation, node->children[0]);
+    if (node->as.instance == VALUE_ABSENT) {
+        return expression_boolean(value.type != VALUE_NULL);
+    }
+    return expression_boolean(value.type == node->as.instance);
+}
+
+/* Can the name or path be followed to something, be it null? */
+static bool is_reachable(struct expression_evaluation *evaluation,
+                         const struct expression_node *node, struct expression_value *out)
+{
+    struct expression_value base;
+    if (node->kind == NODE_FEEL_NAME) {
+        return expression_lookup(evaluation, node, out);
+    }
+    if (node->kind != NODE_FEEL_PATH) {
+        *out = expression_evaluate(evaluation, node);
+        return true;
+    }
+    if (!is_reachable(evaluation, node->children[0], &base)) {
+        return false;
+    }
+    base = expression_value_read(base);
+    if (base.type != VALUE_CONTEXT) {
+        *out = expression_feel_path(evaluation, node);
+        return base.type == VALUE_LIST || base.type == VALUE_RANGE;
+    }
+    return find_entry(evaluation, base, node->as.name.text, out);
+}
+
+struct expression_value expression_feel_defined(struct expression_evaluation *evaluation,
+                                                const struct expression_node *node)
+{
+    struct engine_expression_error before = evaluation->error;
+    struct expression_value value;
+    bool reachable = is_reachable(evaluation, node->children[0], &value);
+    if (evaluation->result == RESULT_OK) {
+        evaluation->error = before;
+    }
+    return expression_boolean(reachable);
+}

@@ -1,0 +1,47 @@
+/*
+ * function.h: the built-in functions of FEEL, as rows of a table: name, parameters, what they do.
+ */
+#ifndef ENGINE_EXPRESSION_FUNCTION_H
+#define ENGINE_EXPRESSION_FUNCTION_H
+
+#include "engine/expression/value.h"
+
+struct expression_evaluation;
+
+#define EXPRESSION_PARAMETERS_MAX 4u
+
+/* `arguments` has one value per parameter, read and of its type, ABSENT where an optional one was not given. */
+typedef struct expression_value (*expression_function_fn)(struct expression_evaluation *evaluation,
+                                                          const struct expression_value *arguments,
+                                                          uint32_t offset);
+
+struct expression_function {
+    const char *name;
+    /*
+     * One letter a parameter: s string, n number, b boolean, l list, c context (null for any of these makes the result null;
+     * a list of one item stands for its item, any value for the list of it), a anything, null included.
+     * The last may be '*': one list, or any number of values that make one; '+': any number of values.
+     */
+    const char *types;
+    uint8_t required;       /* parameters that must be given */
+    const char *parameters; /* their names, separated by commas */
+    expression_function_fn call;
+};
+
+/* NULL when there is no such function. */
+const struct expression_function *expression_function_find(struct span name);
+/* Index of the parameter with that name, or -1. */
+int expression_function_parameter(const struct expression_function *function, struct span name);
+/* Is this a function of the standard that is not evaluated yet? */
+bool expression_function_is_planned(struct span name);
+/* The name nearest to a mistyped one, or NULL. */
+const char *expression_function_similar(struct span name);
+
+/* The tables, each ended by a row without a name. */
+extern const struct expression_function expression_number_functions[];
+extern const struct expression_function expression_string_functions[];
+extern const struct expression_function expression_list_functions[];
+extern const struct expression_function expression_aggregate_functions[];
+extern const struct expression_function expression_context_functions[];
+
+#endif

@@ -1,0 +1,402 @@
+/* parse_feel.c: names, operators and operands of FEEL (DMN 1.5 §10.3.1.2). Its longer forms are in parse_form.c. */
+#include "engine/expression/parse_feel.h"
+
+#include "engine/expression/number.h"
+#include "engine/expression/text.h"
+#include "proto/base/limits.h"
+
+#define NAME_BYTES_MAX 512u
+#define LEVEL_SUM      3u
+
+static const struct expression_node *operand(struct expression_parser *parser);
+static const struct expression_node *between(struct expression_parser *parser,
+                                             const struct expression_node *left, uint32_t offset);
+static const struct expression_node *in(struct expression_parser *parser,
+                                        const struct expression_node *left, uint32_t offset);
+static const struct expression_node *instance_of(struct expression_parser *parser,
+                                                 const struct expression_node *left,
+                                                 uint32_t offset);
+
+static const struct expression_binary binaries[] = {
+    {TOKEN_OR, 0, NODE_FEEL_OR, OPERATOR_NONE, NULL},
+    {TOKEN_AND, 1, NODE_FEEL_AND, OPERATOR_NONE, NULL},
+    {TOKEN_EQUAL, 2, NODE_FOLD, OPERATOR_FEEL_EQUAL, NULL},
+    {TOKEN_UNEQUAL, 2, NODE_FOLD, OPERATOR_FEEL_UNEQUAL, NULL},
+    {TOKEN_LESS, 2, NODE_FOLD, OPERATOR_FEEL_LESS, NULL},
+    {TOKEN_LESS_EQUAL, 2, NODE_FOLD, OPERATOR_FEEL_LESS_EQUAL, NULL},
+    {TOKEN_GREATER, 2, NODE_FOLD, OPERATOR_FEEL_GREATER, NULL},
+    {TOKEN_GREATER_EQUAL, 2, NODE_FOLD, OPERATOR_FEEL_GREATER_EQUAL, NULL},
+    {TOKEN_BETWEEN, 2, NODE_FEEL_BETWEEN, OPERATOR_NONE, between},
+    {TOKEN_IN, 2, NODE_FEEL_IN, OPERATOR_NONE, in},
+    {TOKEN_INSTANCE, 2, NODE_FEEL_INSTANCE, OPERATOR_NONE, instance_of},
+    {TOKEN_PLUS, LEVEL_SUM, NODE_FOLD, OPERATOR_FEEL_ADD, NULL},
+    {TOKEN_MINUS, LEVEL_SUM, NODE_FOLD, OPERATOR_FEEL_SUBTRACT, NULL},
+    {TOKEN_TIMES, 4, NODE_FOLD, OPERATOR_FEEL_MULTIPLY, NULL},
+    {TOKEN_DIVIDE, 4, NODE_FOLD, OPERATOR_FEEL_DIVIDE, NULL},
+    {TOKEN_POWER, 5, NODE_FOLD, OPERATOR_FEEL_POWER, NULL},
+};
+
+static const struct expression_grammar grammar = {
+    .binaries = binaries,
+    .binary_count = sizeof binaries / sizeof *binaries,
+    .level_count = 6,
+    .operand = operand,
+};
+
+const struct expression_node *expression_parse_feel(struct expression_parser *parser)
+{
+    const struct expression_node *node = NULL;
+    if (expression_parser_enter(parser)) {
+        node = expression_parser_level(parser, &grammar, 0);
+    }
+    expression_parser_leave(parser);
+    return node;
+}
+
+const struct expression_node *expression_feel_parse_sum(struct expression_parser *parser)
+{
+    return expression_parser_level(parser, &grammar, LEVEL_SUM);
+}
+
+/* Names of the standard that have a keyword inside: taken whole where they stand whole. */
+static bool take_phrase(struct expression_parser *parser, struct span *name)
+{
+    static const char *const phrases[][5] = {
+        {"date", "and", "time"},
+        {"days", "and", "time", "duration"},
+        {"years", "and", "months", "duration"},
+        {"get", "or", "else"},
+    };
+    static const char *const names[] = {"date and time", "days and time duration",
+                                        "years and months duration", "get or else"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct expression_lexer ahead = parser->lexer;
+        struct expression_token token = parser->token;
+        size_t word = 0;
+        while (phrases[i][word] != NULL && span_is(token.text, phrases[i][word])) {
+            token = expression_lexer_next(&ahead);
+            word++;
+        }
+        if (phrases[i][word] == NULL && token.kind != TOKEN_ERROR) {
+            parser->lexer = ahead;
+            parser->token = token;
+            *name = span_text(names[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct span expression_feel_take_name(struct expression_parser *parser)
+{
+    struct span name;
+    if (take_phrase(parser, &name)) {
+        return name;
+    }
+    name = expression_parser_take(parser).text;
+    while (parser->token.kind == TOKEN_NAME) {
+        struct span word = expression_parser_take(parser).text;
+        if (name.count + 1 + word.count > NAME_BYTES_MAX) {
+            expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset, "name too long");
+            break;
+        }
+        if (name.bytes + name.count + 1 == word.bytes && name.bytes[name.count] == ' ') {
+            name.count += 1 + word.count; /* as it stands in the source */
+        } else {
+            name = expression_text_concatenate(parser->arena, name, span_text(" "));
+            name = expression_text_concatenate(parser->arena, name, word);
+        }
+    }
+    return name;
+}
+
+static const struct expression_node *between(struct expression_parser *parser,
+                                             const struct expression_node *left, uint32_t offset)
+{
+    const struct expression_node *low = expression_feel_parse_sum(parser);
+    expression_parser_expect(parser, TOKEN_AND, "\"and\"");
+    const struct expression_node *high = expression_feel_parse_sum(parser);
+    const struct expression_node *children[] = {left, low, high};
+    return expression_parser_node(parser, NODE_FEEL_BETWEEN, offset, children, 3);
+}
+
+static const struct expression_node *range(struct expression_parser *parser, uint32_t offset,
+                                           const struct expression_node *low,
+                                           const struct expression_node *high, unsigned flags)
+{
+    const struct expression_node *children[] = {low, high};
+    struct expression_node *node =
+        expression_parser_node(parser, NODE_FEEL_RANGE, offset, children, 2);
+    if (node != NULL) {
+        node->flags = (uint8_t)flags;
+    }
+    return node;
+}
+
+/* Behind "low ..": the high end and its bracket. */
+static const struct expression_node *rest_of_range(struct expression_parser *parser,
+                                                   uint32_t offset,
+                                                   const struct expression_node *low,
+                                                   unsigned flags)
+{
+    const struct expression_node *high = expression_feel_parse_sum(parser);
+    if (parser->token.kind == TOKEN_CLOSE_LIST) {
+        flags |= NODE_HIGH_INCLUDED;
+    } else if (parser->token.kind != TOKEN_CLOSE && parser->token.kind != TOKEN_OPEN_LIST) {
+        return expression_parser_unexpected(parser, "\")\" or \"]\" at the end of the range");
+    }
+    expression_parser_take(parser);
+    return range(parser, offset, low, high, flags);
+}
+
+/* "< 10", ">= x", "= x", "!= x", if one is next: a range with an open end, or a test. */
+static const struct expression_node *unary_test(struct expression_parser *parser)
+{
+    struct expression_token sign = parser->token;
+    bool equal = sign.kind == TOKEN_EQUAL || sign.kind == TOKEN_UNEQUAL;
+    bool below = sign.kind == TOKEN_LESS || sign.kind == TOKEN_LESS_EQUAL;
+    bool above = sign.kind == TOKEN_GREATER || sign.kind == TOKEN_GREATER_EQUAL;
+    if (!equal && !below && !above) {
+        return NULL;
+    }
+    expression_parser_take(parser);
+    const struct expression_node *end = expression_feel_parse_sum(parser);
+    if (below) {
+        return range(parser, sign.offset, NULL, end,
+                     sign.kind == TOKEN_LESS_EQUAL ? NODE_HIGH_INCLUDED : 0);
+    }
+    if (above) {
+        return range(parser, sign.offset, end, NULL,
+                     sign.kind == TOKEN_GREATER_EQUAL ? NODE_LOW_INCLUDED : 0);
+    }
+    struct expression_node *node =
+        expression_parser_node(parser, NODE_FEEL_TEST, sign.offset, &end, 1);
+    if (node != NULL && sign.kind == TOKEN_UNEQUAL) {
+        node->flags = NODE_UNEQUAL;
+    }
+    return node;
+}
+
+/* Behind "in": one test, or several in parentheses ("(2..4]" begins with one too, and is a range). */
+static const struct expression_node *in(struct expression_parser *parser,
+                                        const struct expression_node *left, uint32_t offset)
+{
+    struct expression_nodes nodes = {0};
+    struct expression_token first = parser->token;
+    expression_parser_add(parser, &nodes, left);
+    const struct expression_node *test = unary_test(parser);
+    if (test == NULL && !expression_parser_accept(parser, TOKEN_OPEN)) {
+        test = expression_feel_parse_sum(parser);
+    }
+    if (test != NULL || parser->result != RESULT_OK) {
+        expression_parser_add(parser, &nodes, test);
+        return expression_parser_node(parser, NODE_FEEL_IN, offset, nodes.items, nodes.count);
+    }
+    do {
+        test = unary_test(parser);
+        test = test == NULL ? expression_parse_feel(parser) : test;
+        if (nodes.count == 1 && expression_parser_accept(parser, TOKEN_DOTS)) {
+            test = rest_of_range(parser, first.offset, test, 0);
+            expression_parser_add(parser, &nodes, test);
+            return expression_parser_node(parser, NODE_FEEL_IN, offset, nodes.items, nodes.count);
+        }
+        expression_parser_add(parser, &nodes, test);
+    } while (expression_parser_accept(parser, TOKEN_COMMA));
+    expression_parser_expect(parser, TOKEN_CLOSE, "\")\"");
+    return expression_parser_node(parser, NODE_FEEL_IN, offset, nodes.items, nodes.count);
+}
+
+static const struct expression_node *instance_of(struct expression_parser *parser,
+                                                 const struct expression_node *left,
+                                                 uint32_t offset)
+{
+    static const struct {
+        const char *name;
+        enum expression_type type; /* ABSENT: any but null */
+    } types[] = {
+        {"Any", VALUE_ABSENT},     {"Null", VALUE_NULL},     {"boolean", VALUE_BOOLEAN},
+        {"number", VALUE_NUMBER},  {"string", VALUE_STRING}, {"list", VALUE_LIST},
+        {"context", VALUE_CONTEXT}, {"range", VALUE_RANGE},
+    };
+    if (!span_is(parser->token.text, "of")) {
+        return expression_parser_unexpected(parser, "\"of\"");
+    }
+    expression_parser_take(parser);
+    uint32_t at = parser->token.offset;
+    if (!parser->token.is_word) {
+        return expression_parser_unexpected(parser, "the name of a type");
+    }
+    struct span name = expression_feel_take_name(parser);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (span_is(name, types[i].name) && parser->token.kind != TOKEN_LESS) {
+            struct expression_node *node =
+                expression_parser_node(parser, NODE_FEEL_INSTANCE, offset, &left, 1);
+            if (node != NULL) {
+                node->as.instance = types[i].type;
+            }
+            return node;
+        }
+    }
+    return expression_parser_fail(parser, RESULT_UNSUPPORTED, at,
+                                  "the type \"%.*s\" is not supported yet", SPAN_ARG(name));
+}
+
+static const struct expression_node *parenthesised(struct expression_parser *parser)
+{
+    uint32_t offset = expression_parser_take(parser).offset;
+    const struct expression_node *node = unary_test(parser);
+    if (node == NULL) {
+        node = expression_parse_feel(parser);
+        if (expression_parser_accept(parser, TOKEN_DOTS)) {
+            return rest_of_range(parser, offset, node, 0);
+        }
+    }
+    expression_parser_expect(parser, TOKEN_CLOSE, "\")\"");
+    return node;
+}
+
+static const struct expression_node *list_or_range(struct expression_parser *parser)
+{
+    struct expression_nodes items = {0};
+    uint32_t offset = expression_parser_take(parser).offset;
+    if (!expression_parser_accept(parser, TOKEN_CLOSE_LIST)) {
+        do {
+            const struct expression_node *item = expression_parse_feel(parser);
+            if (items.count == 0 && expression_parser_accept(parser, TOKEN_DOTS)) {
+                return rest_of_range(parser, offset, item, NODE_LOW_INCLUDED);
+            }
+            expression_parser_add(parser, &items, item);
+        } while (expression_parser_accept(parser, TOKEN_COMMA));
+        expression_parser_expect(parser, TOKEN_CLOSE_LIST, "\"]\"");
+    }
+    return expression_parser_node(parser, NODE_FEEL_LIST, offset, items.items, items.count);
+}
+
+/* "]1..5]": an open low end. */
+static const struct expression_node *open_range(struct expression_parser *parser)
+{
+    uint32_t offset = expression_parser_take(parser).offset;
+    const struct expression_node *low = expression_feel_parse_sum(parser);
+    expression_parser_expect(parser, TOKEN_DOTS, "\"..\"");
+    return rest_of_range(parser, offset, low, 0);
+}
+
+static const struct expression_node *name_or_call(struct expression_parser *parser)
+{
+    uint32_t offset = parser->token.offset;
+    struct span name = expression_feel_take_name(parser);
+    if (expression_parser_accept(parser, TOKEN_OPEN)) {
+        return expression_feel_parse_call(parser, name, offset);
+    }
+    return expression_parser_name(parser, NODE_FEEL_NAME, offset, name);
+}
+
+static const struct expression_node *unsupported(struct expression_parser *parser)
+{
+    return expression_parser_fail(parser, RESULT_UNSUPPORTED, parser->token.offset, "%s",
+                                  parser->token.kind == TOKEN_AT
+                                      ? "date and time literals are not supported yet"
+                                      : "function literals are not supported yet");
+}
+
+static const struct expression_node *primary(struct expression_parser *parser)
+{
+    static const struct {
+        enum expression_token_kind first;
+        expression_parse_fn parse;
+    } forms[] = {
+        {TOKEN_NAME, name_or_call},
+        {TOKEN_OPEN, parenthesised},
+        {TOKEN_OPEN_LIST, list_or_range},
+        {TOKEN_CLOSE_LIST, open_range},
+        {TOKEN_OPEN_CONTEXT, expression_feel_parse_context},
+        {TOKEN_IF, expression_feel_parse_if},
+        {TOKEN_FOR, expression_feel_parse_for},
+        {TOKEN_SOME, expression_feel_parse_for},
+        {TOKEN_EVERY, expression_feel_parse_for},
+        {TOKEN_AT, unsupported},
+        {TOKEN_FUNCTION, unsupported},
+    };
+    const struct expression_node *literal = expression_parser_literal(parser);
+    if (literal != NULL || parser->result != RESULT_OK) {
+        return literal;
+    }
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (forms[i].first == parser->token.kind) {
+            return forms[i].parse(parser);
+        }
+    }
+    return expression_parser_unexpected(parser, "an expression");
+}
+
+/* "[" behind an operand: a filter, unless nothing follows that could be one, as in "[1..10[". */
+static bool filter_follows(const struct expression_parser *parser)
+{
+    static const enum expression_token_kind beginnings[] = {
+        TOKEN_NAME,  TOKEN_NUMBER,    TOKEN_STRING,       TOKEN_TRUE,  TOKEN_FALSE, TOKEN_NULL,
+        TOKEN_OPEN,  TOKEN_OPEN_LIST, TOKEN_OPEN_CONTEXT, TOKEN_MINUS, TOKEN_IF,    TOKEN_FOR,
+        TOKEN_SOME,  TOKEN_EVERY,     TOKEN_AT,           TOKEN_FUNCTION, TOKEN_ERROR,
+    };
+    if (parser->token.kind != TOKEN_OPEN_LIST) {
+        return false;
+    }
+    struct expression_lexer ahead = parser->lexer;
+    enum expression_token_kind next = expression_lexer_next(&ahead).kind;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        if (beginnings[i] == next) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct expression_node *postfix(struct expression_parser *parser)
+{
+    const struct expression_node *node = primary(parser);
+    while (parser->result == RESULT_OK) {
+        uint32_t offset = parser->token.offset;
+        if (expression_parser_accept(parser, TOKEN_DOT)) {
+            if (!parser->token.is_word) {
+                return expression_parser_unexpected(parser, "a name after \".\"");
+            }
+            struct span name = expression_feel_take_name(parser);
+            struct expression_node *path =
+                expression_parser_node(parser, NODE_FEEL_PATH, offset, &node, 1);
+            if (path != NULL) {
+                path->as.name.text = name;
+            }
+            node = path;
+        } else if (filter_follows(parser)) {
+            expression_parser_take(parser);
+            const struct expression_node *children[] = {node, expression_parse_feel(parser)};
+            expression_parser_expect(parser, TOKEN_CLOSE_LIST, "\"]\"");
+            node = expression_parser_node(parser, NODE_FEEL_FILTER, offset, children, 2);
+        } else {
+            break;
+        }
+    }
+    return node;
+}
+
+static const struct expression_node *negation(struct expression_parser *parser)
+{
+    uint32_t offset = expression_parser_take(parser).offset;
+    const struct expression_node *child = operand(parser);
+    if (child != NULL && child->kind == NODE_CONSTANT &&
+        child->as.constant.type == VALUE_NUMBER) {
+        return expression_parser_constant(parser, offset,
+                                          expression_number_negate(child->as.constant));
+    }
+    return expression_parser_node(parser, NODE_FEEL_NEGATE, offset, &child, 1);
+}
+
+/* "-" binds tighter than "**": -3 ** 2 is 9. */
+static const struct expression_node *operand(struct expression_parser *parser)
+{
+    const struct expression_node *node = NULL;
+    if (expression_parser_enter(parser)) {
+        node = parser->token.kind == TOKEN_MINUS ? negation(parser) : postfix(parser);
+    }
+    expression_parser_leave(parser);
+    return node;
+}

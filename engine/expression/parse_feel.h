@@ -1,0 +1,22 @@
+/* parse_feel.h: what the two halves of the FEEL parser share. Private to them. */
+#ifndef ENGINE_EXPRESSION_PARSE_FEEL_H
+#define ENGINE_EXPRESSION_PARSE_FEEL_H
+
+#include "engine/expression/parser.h"
+
+/*
+ * A name at the next token, which must be a word: words that follow belong to it ("string length", "Full Name"), joined by
+ * one space. Two names can never stand side by side otherwise, so this needs no list of declared names.
+ */
+struct span expression_feel_take_name(struct expression_parser *parser);
+/* What stands between the loosest and the tightest operator: the operands of arithmetic and comparison. */
+const struct expression_node *expression_feel_parse_sum(struct expression_parser *parser);
+/* Behind NAME "(": arguments to the closing parenthesis, checked against the function's parameters. */
+const struct expression_node *expression_feel_parse_call(struct expression_parser *parser,
+                                                         struct span name, uint32_t offset);
+/* `for`, `some`, `every`, `if` and contexts; their first token is next. */
+const struct expression_node *expression_feel_parse_for(struct expression_parser *parser);
+const struct expression_node *expression_feel_parse_if(struct expression_parser *parser);
+const struct expression_node *expression_feel_parse_context(struct expression_parser *parser);
+
+#endif

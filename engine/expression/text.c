@@ -1,0 +1,344 @@
+/* text.c: UTF-8 by code point, case mapping, the characters of names, and escape sequences. */
+#include "engine/expression/text.h"
+
+#include "proto/base/assert.h"
+
+#define BUFFER_SPARE_BYTES 64u
+
+struct code_range {
+    uint32_t first;
+    uint32_t last;
+};
+
+/* Simple case pairs: `distance` from upper to lower; stride 2 where the cases alternate. */
+struct case_range {
+    uint32_t upper_first;
+    uint32_t upper_last;
+    uint32_t distance;
+    uint32_t stride;
+};
+
+static const struct case_range case_ranges[] = {
+    {'A', 'Z', 32, 1},           {0x00c0, 0x00d6, 32, 1},   {0x00d8, 0x00de, 32, 1},
+    {0x0100, 0x012e, 1, 2},      {0x0132, 0x0136, 1, 2},    {0x0139, 0x0147, 1, 2},
+    {0x014a, 0x0176, 1, 2},      {0x0179, 0x017d, 1, 2},    {0x0386, 0x0386, 38, 1},
+    {0x0388, 0x038a, 37, 1},     {0x038c, 0x038c, 64, 1},   {0x038e, 0x038f, 63, 1},
+    {0x0391, 0x03a1, 32, 1},     {0x03a3, 0x03ab, 32, 1},   {0x0400, 0x040f, 80, 1},
+    {0x0410, 0x042f, 32, 1},     {0x0460, 0x0480, 1, 2},    {0x048a, 0x04be, 1, 2},
+    {0x04d0, 0x052e, 1, 2},      {0x0531, 0x0556, 48, 1},   {0x1e00, 0x1e94, 1, 2},
+    {0x1ea0, 0x1efe, 1, 2},      {0xff21, 0xff3a, 32, 1},   {0x10400, 0x10427, 40, 1},
+};
+
+static const struct code_range name_starts[] = {
+    {'?', '?'},       {'A', 'Z'},       {'_', '_'},       {'a', 'z'},       {0x00c0, 0x00d6},
+    {0x00d8, 0x00f6}, {0x00f8, 0x02ff}, {0x0370, 0x037d}, {0x037f, 0x1fff}, {0x200c, 0x200d},
+    {0x2070, 0x218f}, {0x2c00, 0x2fef}, {0x3001, 0xd7ff}, {0xf900, 0xfdcf}, {0xfdf0, 0xfffd},
+    {0x10000, 0xeffff},
+};
+
+static const struct code_range name_parts[] = {
+    {'0', '9'}, {0x00b7, 0x00b7}, {0x0300, 0x036f}, {0x203f, 0x2040}};
+
+static const struct code_range spaces[] = {
+    {0x09, 0x0d},     {' ', ' '},       {0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
+    {0x180e, 0x180e}, {0x2000, 0x200b}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
+    {0x3000, 0x3000}, {0xfeff, 0xfeff}};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static bool in_ranges(uint32_t point, const struct code_range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (point >= ranges[i].first && point <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool expression_text_is_name_start(uint32_t point)
+{
+    return in_ranges(point, name_starts, COUNT_OF(name_starts));
+}
+
+bool expression_text_is_name_part(uint32_t point)
+{
+    return expression_text_is_name_start(point) ||
+           in_ranges(point, name_parts, COUNT_OF(name_parts));
+}
+
+bool expression_text_is_space(uint32_t point) { return in_ranges(point, spaces, COUNT_OF(spaces)); }
+
+uint32_t expression_text_decode(struct span text, size_t *offset)
+{
+    ASSERT(*offset < text.count);
+    uint8_t lead = text.bytes[(*offset)++];
+    if (lead < 0x80) {
+        return lead;
+    }
+    unsigned more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    uint32_t point = lead & (0x3fu >> more);
+    for (; more > 0 && *offset < text.count; more--) {
+        point = point << 6 | (text.bytes[(*offset)++] & 0x3fu);
+    }
+    return point;
+}
+
+size_t expression_text_encode(uint32_t point, uint8_t out[4])
+{
+    if (point < 0x80) {
+        out[0] = (uint8_t)point;
+        return 1;
+    }
+    unsigned more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    out[0] = (uint8_t)(0xff00u >> (more + 1) | point >> (6 * more));
+    for (unsigned i = 1; i <= more; i++) {
+        out[i] = (uint8_t)(0x80 | (point >> (6 * (more - i)) & 0x3f));
+    }
+    return more + 1;
+}
+
+size_t expression_text_count(struct span text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.count; i++) {
+        count += (text.bytes[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+size_t expression_text_offset(struct span text, size_t index)
+{
+    size_t offset = 0;
+    for (; index > 0 && offset < text.count; index--) {
+        expression_text_decode(text, &offset);
+    }
+    return offset;
+}
+
+size_t expression_text_find(struct span text, struct span part)
+{
+    if (part.count == 0) {
+        return 0;
+    }
+    if (text.count == 0) {
+        return EXPRESSION_NOT_FOUND;
+    }
+    const uint8_t *found = memmem(text.bytes, text.count, part.bytes, part.count);
+    return found == NULL ? EXPRESSION_NOT_FOUND : (size_t)(found - text.bytes);
+}
+
+size_t expression_text_find_last(struct span text, struct span part)
+{
+    if (part.count > text.count) {
+        return EXPRESSION_NOT_FOUND;
+    }
+    for (size_t at = text.count - part.count;; at--) {
+        if (span_equal(span_of(text.bytes + at, part.count), part)) {
+            return at;
+        }
+        if (at == 0) {
+            return EXPRESSION_NOT_FOUND;
+        }
+    }
+}
+
+bool expression_text_ends_with(struct span text, struct span part)
+{
+    return text.count >= part.count &&
+           span_equal(span_of(text.bytes + (text.count - part.count), part.count), part);
+}
+
+static uint32_t change_case(uint32_t point, bool to_upper)
+{
+    for (size_t i = 0; i < COUNT_OF(case_ranges); i++) {
+        const struct case_range *range = &case_ranges[i];
+        uint32_t shift = to_upper ? range->distance : 0;
+        if (point >= range->upper_first + shift && point <= range->upper_last + shift &&
+            (point - range->upper_first - shift) % range->stride == 0) {
+            return to_upper ? point - range->distance : point + range->distance;
+        }
+    }
+    return to_upper && point == 0x03c2 ? 0x03a3 : point; /* final sigma */
+}
+
+static struct span map_case(struct arena *arena, struct span text, bool to_upper)
+{
+    /* No pair in the table changes its length in UTF-8. */
+    uint8_t *out = arena_alloc(arena, text.count);
+    size_t written = 0;
+    if (out == NULL) {
+        return SPAN_EMPTY;
+    }
+    for (size_t offset = 0; offset < text.count;) {
+        uint8_t encoded[4];
+        size_t count = expression_text_encode(
+            change_case(expression_text_decode(text, &offset), to_upper), encoded);
+        ASSERT(written + count <= text.count);
+        memcpy(out + written, encoded, count);
+        written += count;
+    }
+    return span_of(out, written);
+}
+
+struct span expression_text_upper(struct arena *arena, struct span text)
+{
+    return map_case(arena, text, true);
+}
+
+struct span expression_text_lower(struct arena *arena, struct span text)
+{
+    return map_case(arena, text, false);
+}
+
+struct span expression_text_concatenate(struct arena *arena, struct span a, struct span b)
+{
+    uint8_t *out = arena_alloc(arena, a.count + b.count);
+    if (out == NULL) {
+        return SPAN_EMPTY;
+    }
+    if (a.count > 0) {
+        memcpy(out, a.bytes, a.count);
+    }
+    if (b.count > 0) {
+        memcpy(out + a.count, b.bytes, b.count);
+    }
+    return span_of(out, a.count + b.count);
+}
+
+void expression_buffer_add(struct expression_buffer *buffer, struct span text)
+{
+    if (text.count == 0) {
+        return;
+    }
+    if (text.count > buffer->capacity - buffer->count) {
+        size_t capacity = buffer->capacity * 2;
+        if (capacity < buffer->count + text.count) {
+            capacity = buffer->count + text.count + BUFFER_SPARE_BYTES;
+        }
+        uint8_t *bytes = arena_grow(buffer->arena, buffer->bytes, buffer->capacity, capacity);
+        if (bytes == NULL) {
+            return;
+        }
+        buffer->bytes = bytes;
+        buffer->capacity = capacity;
+    }
+    memcpy(buffer->bytes + buffer->count, text.bytes, text.count);
+    buffer->count += text.count;
+}
+
+struct span expression_buffer_span(const struct expression_buffer *buffer)
+{
+    return span_of(buffer->bytes, buffer->count);
+}
+
+/* `digits` hexadecimal digits at *offset; false when there are fewer. */
+static bool read_hex(struct span raw, size_t *offset, unsigned digits, uint32_t *out)
+{
+    uint32_t point = 0;
+    if (raw.count - *offset < digits) {
+        return false;
+    }
+    for (unsigned i = 0; i < digits; i++) {
+        uint8_t byte = raw.bytes[*offset + i];
+        uint8_t letter = byte | 0x20;
+        if (byte >= '0' && byte <= '9') {
+            point = point << 4 | (uint32_t)(byte - '0');
+        } else if (letter >= 'a' && letter <= 'f') {
+            point = point << 4 | (uint32_t)(letter - 'a' + 10);
+        } else {
+            return false;
+        }
+    }
+    *offset += digits;
+    *out = point;
+    return true;
+}
+
+/* Behind "\u" or "\U"; a pair of surrogates is one code point. */
+static const char *read_unicode(struct span raw, size_t *offset, unsigned digits, uint32_t *point)
+{
+    if (!read_hex(raw, offset, digits, point)) {
+        return digits == 4 ? "\\u needs 4 hexadecimal digits" : "\\U needs 6 hexadecimal digits";
+    }
+    if (*point >= 0xd800 && *point <= 0xdbff && raw.count - *offset >= 6 &&
+        raw.bytes[*offset] == '\\' && raw.bytes[*offset + 1] == 'u') {
+        size_t behind = *offset + 2;
+        uint32_t low;
+        if (read_hex(raw, &behind, 4, &low) && low >= 0xdc00 && low <= 0xdfff) {
+            *point = 0x10000 + ((*point - 0xd800) << 10) + (low - 0xdc00);
+            *offset = behind;
+        }
+    }
+    if (*point >= 0xd800 && *point <= 0xdfff) {
+        return "lone surrogate in a string";
+    }
+    return *point > 0x10ffff ? "no such code point" : NULL;
+}
+
+/* Decodes the escape at *offset, a backslash. */
+static const char *read_escape(struct span raw, enum expression_escapes escapes, size_t *offset,
+                               uint32_t *point)
+{
+    static const char simple[][2] = {{'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
+    *point = '\\';
+    size_t at = (*offset)++;
+    uint8_t letter = at + 1 < raw.count ? raw.bytes[at + 1] : 0;
+    if (letter == '\\' || letter == '"' || letter == '\'') {
+        *point = letter;
+        (*offset)++;
+        return NULL;
+    }
+    if (escapes == ESCAPES_JUEL) {
+        *offset = at;
+        return "invalid escape sequence: only \\\\, \\\" and \\' are known";
+    }
+    for (size_t i = 0; i < COUNT_OF(simple); i++) {
+        if (letter == (uint8_t)simple[i][0]) {
+            *point = (uint8_t)simple[i][1];
+            (*offset)++;
+            return NULL;
+        }
+    }
+    if (letter == 'u' || letter == 'U') {
+        *offset = at + 2;
+        const char *why = read_unicode(raw, offset, letter == 'u' ? 4 : 6, point);
+        *offset = why == NULL ? *offset : at;
+        return why;
+    }
+    return NULL;
+}
+
+const char *expression_text_unescape(struct arena *arena, struct span raw,
+                                     enum expression_escapes escapes, struct span *out,
+                                     size_t *offset)
+{
+    *out = raw;
+    if (raw.count == 0 || memchr(raw.bytes, '\\', raw.count) == NULL) {
+        return NULL;
+    }
+    /* No escape is shorter than what it stands for. */
+    uint8_t *bytes = arena_alloc(arena, raw.count);
+    size_t written = 0;
+    if (bytes == NULL) {
+        *offset = 0;
+        return "out of memory";
+    }
+    for (*offset = 0; *offset < raw.count;) {
+        if (raw.bytes[*offset] != '\\') {
+            bytes[written++] = raw.bytes[(*offset)++];
+            continue;
+        }
+        uint32_t point;
+        const char *why = read_escape(raw, escapes, offset, &point);
+        if (why != NULL) {
+            return why;
+        }
+        uint8_t encoded[4];
+        size_t count = expression_text_encode(point, encoded);
+        memcpy(bytes + written, encoded, count);
+        written += count;
+    }
+    *out = span_of(bytes, written);
+    return NULL;
+}

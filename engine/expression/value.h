@@ -1,0 +1,169 @@
+/*
+ * value.h: what an expression computes with. 24 bytes, passed by value.
+ *
+ * A value that comes from a payload stays UNREAD (its MessagePack bytes, borrowed) until an operator needs it: a path that
+ * is handed on unchanged costs nothing and keeps its bytes, a decimal as it was written included. Lists and contexts are
+ * either read in place (is_wire) or built in the evaluation's arena.
+ */
+#ifndef ENGINE_EXPRESSION_VALUE_H
+#define ENGINE_EXPRESSION_VALUE_H
+
+#include "proto/base/arena.h"
+#include "proto/base/result.h"
+#include "proto/base/span.h"
+#include "proto/wire/reader.h"
+
+enum expression_type {
+    VALUE_NULL,
+    VALUE_BOOLEAN,
+    VALUE_NUMBER,
+    VALUE_STRING,
+    VALUE_LIST,
+    VALUE_CONTEXT,
+    VALUE_RANGE,
+    VALUE_ABSENT, /* an optional argument that was not given, or an open end of a range */
+    VALUE_UNREAD, /* bytes of a payload, not looked at yet */
+};
+
+/* IEEE 754 decimal128 in binary integer encoding; always finite. Only number.c looks inside. */
+struct expression_decimal {
+    uint64_t words[2];
+};
+
+struct expression_value {
+    enum expression_type type : 8;
+    bool is_decimal : 1; /* NUMBER: as.decimal rather than as.integer */
+    bool is_wire : 1;    /* LIST, CONTEXT: as.wire rather than as.items, as.entries */
+    uint32_t count;      /* LIST, CONTEXT: members */
+    union {
+        bool boolean;
+        int64_t integer;
+        struct expression_decimal decimal;
+        struct span text;
+        struct span wire; /* one MessagePack object; also UNREAD */
+        const struct expression_value *items;
+        const struct expression_entry *entries;
+        const struct expression_range *range;
+    } as;
+};
+
+struct expression_entry {
+    struct span key;
+    struct expression_value value;
+};
+
+struct expression_range {
+    struct expression_value low; /* ABSENT: no end on this side; NULL: an end that was written as null */
+    struct expression_value high;
+    bool low_included;
+    bool high_included;
+};
+
+static inline struct expression_value expression_null(void)
+{
+    return (struct expression_value){.type = VALUE_NULL};
+}
+
+static inline struct expression_value expression_absent(void)
+{
+    return (struct expression_value){.type = VALUE_ABSENT};
+}
+
+static inline struct expression_value expression_boolean(bool boolean)
+{
+    return (struct expression_value){.type = VALUE_BOOLEAN, .as.boolean = boolean};
+}
+
+static inline struct expression_value expression_integer(int64_t integer)
+{
+    return (struct expression_value){.type = VALUE_NUMBER, .as.integer = integer};
+}
+
+static inline struct expression_value expression_string(struct span text)
+{
+    return (struct expression_value){.type = VALUE_STRING, .as.text = text};
+}
+
+static inline struct expression_value expression_list(const struct expression_value *items,
+                                                      uint32_t count)
+{
+    return (struct expression_value){.type = VALUE_LIST, .count = count, .as.items = items};
+}
+
+static inline struct expression_value expression_context(const struct expression_entry *entries,
+                                                         uint32_t count)
+{
+    return (struct expression_value){.type = VALUE_CONTEXT, .count = count, .as.entries = entries};
+}
+
+static inline struct expression_value expression_unread(struct span wire)
+{
+    return (struct expression_value){.type = VALUE_UNREAD, .as.wire = wire};
+}
+
+static inline bool expression_is_true(struct expression_value value)
+{
+    return value.type == VALUE_BOOLEAN && value.as.boolean;
+}
+
+/* What the bytes of a payload say; null for binary, foreign extensions, NaN and what is no number. */
+struct expression_value expression_value_of_wire(struct span wire);
+
+/* The value itself, read if it was not. Everything below takes values that were read. */
+static inline struct expression_value expression_value_read(struct expression_value value)
+{
+    return value.type == VALUE_UNREAD ? expression_value_of_wire(value.as.wire) : value;
+}
+
+/* "number", "string", …: for messages. */
+const char *expression_type_name(enum expression_type type);
+
+/* Entry of a CONTEXT, perhaps unread; false when there is none. */
+bool expression_value_find(struct expression_value context, struct span key,
+                           struct expression_value *out);
+/* Member of a LIST by index from 0, perhaps unread; false when out of range. */
+bool expression_value_at(struct expression_value list, uint32_t index,
+                         struct expression_value *out);
+
+/* Walks the members of a LIST or the entries of a CONTEXT. */
+struct expression_walk {
+    struct expression_value of;
+    uint32_t index; /* of the next member */
+    struct wire_map_walk wire;
+};
+
+struct expression_walk expression_walk(struct expression_value container);
+/* The next member, perhaps unread; false at the end. */
+bool expression_walk_next(struct expression_walk *walk, struct expression_value *item);
+/* The same, read. */
+static inline bool expression_walk_item(struct expression_walk *walk, struct expression_value *item)
+{
+    bool more = expression_walk_next(walk, item);
+    if (more) {
+        *item = expression_value_read(*item);
+    }
+    return more;
+}
+/* The next entry, its value perhaps unread; false at the end. */
+bool expression_walk_entry(struct expression_walk *walk, struct expression_entry *entry);
+
+/* A list under construction; grows in the arena. */
+struct expression_builder {
+    struct arena *arena;
+    struct expression_value *items;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* A full arena drops the item and is latched there. */
+void expression_builder_add(struct expression_builder *builder, struct expression_value item);
+struct expression_value expression_builder_list(const struct expression_builder *builder);
+
+/*
+ * One MessagePack object. Unread values are borrowed as they are. A number is an int where it is integral and fits 64 bits,
+ * else a decimal in plain spelling; a range becomes its text. RESULT_LIMIT: nested deeper than LIMIT_DEPTH, or a full arena.
+ */
+MUST_USE enum result expression_value_encode(struct expression_value value, struct arena *arena,
+                                             struct span *out);
+
+#endif
