@@ -1,9 +1,10 @@
 /*
- * model.h: a definition, compiled: immutable graphs of nodes and flows, in one arena, shared by every execution of a shard.
+ * model.h: a definition, compiled: immutable graphs of nodes and flows, in one arena, shared by
+ * every execution of a shard.
  *
- * All three notations (BPMN XML, JSON graph, block scheme) compile to this. Nodes and flows are numbered in document order;
- * everything refers to everything by index within its process, so the graph is walked without pointers chasing names.
- * Thread: built by one, then read-only.
+ * All three notations (BPMN XML, JSON graph, block scheme) compile to this. Nodes and flows are
+ * numbered in document order; everything refers to everything by index within its process, so the
+ * graph is walked without pointers chasing names. Thread: built by one, then read-only.
  */
 #ifndef ENGINE_MODEL_H
 #define ENGINE_MODEL_H
@@ -37,7 +38,12 @@ enum engine_event_kind {
     ENGINE_EVENT_KIND_COUNT
 };
 
-enum engine_timer_kind { ENGINE_TIMER_NONE, ENGINE_TIMER_DATE, ENGINE_TIMER_DURATION, ENGINE_TIMER_CYCLE };
+enum engine_timer_kind {
+    ENGINE_TIMER_NONE,
+    ENGINE_TIMER_DATE,
+    ENGINE_TIMER_DURATION,
+    ENGINE_TIMER_CYCLE
+};
 
 struct engine_indexes {
     const uint32_t *at;
@@ -49,10 +55,12 @@ struct engine_event_definition {
     enum engine_event_kind kind;
     enum engine_timer_kind timer;
     const struct engine_expression *timer_value; /* ISO 8601 text by expression or literal */
-    struct span name;                            /* message, signal or link name (may hold an expression's text) */
+    struct span name; /* message, signal or link name (may hold an expression's text) */
     const struct engine_expression *name_value;
     const struct engine_expression *correlation_key;
-    struct span code; /* error or escalation code; empty: catches all */
+    struct span code;          /* error or escalation code; empty: catches all */
+    struct span code_variable; /* catching an error: variables that receive its code and message, */
+    struct span message_variable; /* or empty */
     const struct engine_expression *condition;
     uint32_t activity; /* compensation: activityRef as a node, or ENGINE_NONE */
 };
@@ -69,13 +77,19 @@ struct engine_mappings {
     uint32_t count;
 };
 
-enum engine_loop_kind { ENGINE_LOOP_NONE, ENGINE_LOOP_STANDARD, ENGINE_LOOP_PARALLEL, ENGINE_LOOP_SEQUENTIAL };
+enum engine_loop_kind {
+    ENGINE_LOOP_NONE,
+    ENGINE_LOOP_STANDARD,
+    ENGINE_LOOP_PARALLEL,
+    ENGINE_LOOP_SEQUENTIAL
+};
 
 struct engine_loop {
     enum engine_loop_kind kind;
     bool test_before;
-    const struct engine_expression *maximum;     /* standard: loopMaximum */
-    const struct engine_expression *condition;   /* standard: loopCondition; multi-instance: completionCondition */
+    const struct engine_expression *maximum; /* standard: loopMaximum */
+    const struct engine_expression
+        *condition; /* standard: loopCondition; multi-instance: completionCondition */
     const struct engine_expression *cardinality; /* multi-instance: loopCardinality */
     const struct engine_expression *collection;
     struct span element_variable;
@@ -96,41 +110,49 @@ struct engine_node {
     enum engine_kind kind;
     struct span id;
     struct span name;
-    struct span task_type; /* explicit (Zeebe type, Camunda topic, strider:type), else the XML name; empty: TasksHasNoType */
+    struct span task_type; /* explicit (Zeebe type, Camunda topic, strider:type), else the XML name;
+                              empty: TasksHasNoType */
     bool task_type_explicit;
     uint32_t line; /* in the source file; 0: unknown */
 
-    uint32_t scope;       /* the sub-process node that contains it; ENGINE_NONE: the process itself */
+    uint32_t scope; /* the sub-process node that contains it; ENGINE_NONE: the process itself */
     uint32_t attached_to; /* boundary event: its host; else ENGINE_NONE */
     uint32_t default_flow;
     struct engine_indexes incoming;   /* flows, document order */
     struct engine_indexes outgoing;   /* flows, document order */
     struct engine_indexes boundaries; /* boundary events attached to it */
     struct engine_indexes children;   /* nodes directly inside (sub-processes) */
-    struct engine_indexes starts;     /* children that get a token when the scope opens (engine.md 3) */
+    struct engine_indexes starts; /* children that get a token when the scope opens (engine.md 3) */
 
     const struct engine_event_definition *events;
     uint32_t event_count;
     bool parallel_multiple;
-    bool interrupting;       /* boundary cancelActivity, event sub-process start isInterrupting: TRUE by default */
+    bool interrupting; /* boundary cancelActivity, event sub-process start isInterrupting: TRUE by
+                          default */
     bool triggered_by_event; /* event sub-process */
     bool for_compensation;
-    bool instantiate; /* receive task or event gateway that starts a process */
+    bool instantiate;    /* receive task or event gateway that starts a process */
     bool exclusive_type; /* event gateway: false = parallel */
     bool ordered;        /* ad-hoc: Sequential */
 
-    struct engine_loop loop; /* kind NONE: no marker */
+    struct engine_loop loop;        /* kind NONE: no marker */
     struct engine_mappings inputs;  /* into the task's local scope / config */
     struct engine_mappings outputs; /* out of it */
-    struct engine_mappings headers; /* static configuration (task headers, fields) for the module's `config` */
+    struct engine_mappings
+        headers; /* static configuration (task headers, fields) for the module's `config` */
     struct engine_assignment assignment;
     const struct engine_expression *script; /* script, or Camunda `expression` */
     struct span script_format;
     struct span result_variable;
     const struct engine_expression *called; /* call activity: process id */
-    bool propagate_all; /* call activity: all variables in both directions */
+    bool propagate_all; /* call activity: all variables in both directions, = propagate_in &&
+                           propagate_out */
+    bool propagate_in;  /* call activity: all variables of the caller go in, before `inputs` */
+    bool propagate_out; /* call activity: all variables of the called process come back, before
+                           `outputs` */
     const struct engine_expression *retries; /* attempts in all, when the file says so */
-    const struct engine_expression *condition; /* complex gateway activationCondition, ad-hoc completionCondition */
+    const struct engine_expression
+        *condition;           /* complex gateway activationCondition, ad-hoc completionCondition */
     struct span message_name; /* receive/send task */
     const struct engine_expression *correlation_key;
 };
@@ -150,7 +172,7 @@ struct engine_process {
     struct span id;
     struct span name;
     struct span project;
-    uint32_t version;   /* set by the registry when it is deployed; 0 before */
+    uint32_t version; /* set by the registry when it is deployed; 0 before */
     bool executable;
     uint32_t line;
     const struct engine_node *nodes;
@@ -158,7 +180,16 @@ struct engine_process {
     const struct engine_flow *flows;
     uint32_t flow_count;
     struct engine_indexes children; /* nodes at process level */
-    struct engine_indexes starts;   /* those that get a token from a plain start */
+    /*
+     * Those that get a token from a plain start: all none start events; where there is none, the
+     * first other start event (message, timer, signal: its trigger is left out, so that a process
+     * can be started by hand); where there is no start event at all, every node without incoming
+     * flow (engine.md 3). Empty: StartTaskNotFound.
+     */
+    struct engine_indexes starts;
+    /* private to model.c: nodes by id (engine_process_index); NULL: searched one by one */
+    const uint32_t *slots;
+    uint32_t slot_count;
 };
 
 /* A compiled file. */
@@ -171,9 +202,13 @@ struct engine_definition {
 
 void engine_definition_free(struct engine_definition *definition);
 /* NULL when absent. An empty id: the only executable process, or the first one. */
-const struct engine_process *engine_definition_find(const struct engine_definition *definition, struct span process_id);
-/* Node or flow by id; NULL when absent. */
+const struct engine_process *engine_definition_find(const struct engine_definition *definition,
+                                                    struct span process_id);
+/* Node by id; NULL when absent. */
 const struct engine_node *engine_process_node(const struct engine_process *process, struct span id);
+/* For readers of any notation, once the nodes are there: makes engine_process_node fast. The table
+ * lives in the arena. */
+void engine_process_index(struct engine_process *process, struct arena *arena);
 const char *engine_kind_xml_name(enum engine_kind kind);
 const char *engine_kind_trace_name(enum engine_kind kind);
 const char *engine_event_kind_name(enum engine_event_kind kind);
@@ -223,14 +258,15 @@ struct engine_modules {
 
 void engine_modules_free(struct engine_modules *modules);
 /* (type, channel), then (type, none), then the built-ins; NULL when nobody does it. */
-const struct engine_module *engine_modules_find(const struct engine_modules *modules, struct span task_type,
-                                                struct span channel);
+const struct engine_module *engine_modules_find(const struct engine_modules *modules,
+                                                struct span task_type, struct span channel);
 
-/* ---- what an execution may look things up in; the caller (shard, run, tests) owns what is found ---- */
+/* ---- what an execution may look things up in; the caller (shard, run, tests) owns what is found
+ * ---- */
 struct engine_library {
     /* version 0: the newest. NULL when absent. */
-    const struct engine_process *(*process)(const struct engine_library *self, struct span project, struct span process_id,
-                                            uint32_t version);
+    const struct engine_process *(*process)(const struct engine_library *self, struct span project,
+                                            struct span process_id, uint32_t version);
     /* Never NULL: a project without modules.json has the built-ins. */
     const struct engine_modules *(*modules)(const struct engine_library *self, struct span project);
 };

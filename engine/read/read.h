@@ -1,6 +1,6 @@
 /*
- * read.h: from a file's bytes to a compiled definition, with everything that is wrong in it named: file, line, column,
- * element, rule, severity. All problems are reported, not only the first.
+ * read.h: from a file's bytes to a compiled definition, with everything that is wrong in it named:
+ * file, line, column, element, rule, severity. All problems are reported, not only the first.
  */
 #ifndef ENGINE_READ_READ_H
 #define ENGINE_READ_READ_H
@@ -11,7 +11,8 @@ enum engine_severity { ENGINE_INFO, ENGINE_WARNING, ENGINE_ERROR };
 
 struct engine_problem {
     enum engine_severity severity;
-    const char *rule;    /* stable id: "dangling-reference", "duplicate-id", "no-default", "unsupported-element", … */
+    const char *rule;    /* stable id: "dangling-reference", "duplicate-id", "no-default",
+                            "unsupported-element", … */
     struct span element; /* id of the element, or empty */
     uint32_t line;       /* from 1; 0: unknown */
     uint32_t column;
@@ -31,27 +32,37 @@ struct engine_report {
 
 void engine_report_init(struct engine_report *report, struct span file);
 void engine_report_release(struct engine_report *report);
-void engine_report_add(struct engine_report *report, enum engine_severity severity, const char *rule, struct span element,
-                       uint32_t line, uint32_t column, const char *format, ...) __attribute__((format(printf, 7, 8)));
-/* `strider: order.bpmn:41: flow "Flow_3" leads to …` lines into the arena. */
-struct span engine_report_text(const struct engine_report *report, enum engine_severity least, struct arena *arena);
+void engine_report_add(struct engine_report *report, enum engine_severity severity,
+                       const char *rule, struct span element, uint32_t line, uint32_t column,
+                       const char *format, ...) __attribute__((format(printf, 7, 8)));
+/* `strider: order.bpmn:41:7: error: flow "Flow_3" leads to … [dangling-reference]` lines into the
+ * arena. */
+struct span engine_report_text(const struct engine_report *report, enum engine_severity least,
+                               struct arena *arena);
 
 /*
- * Reads, compiles and lints one definition file. The notation is told by its content (XML, JSON graph, block scheme).
- * `file` is a name for messages only. RESULT_OK: *out is yours (engine_definition_free), the report may hold warnings.
- * RESULT_INVALID: the report has errors and *out is NULL. RESULT_LIMIT: too large. RESULT_UNSUPPORTED never: an element
- * that cannot be executed is an error in the report, by name.
- * BPMN namespace is matched by URI (http://www.omg.org/spec/BPMN/20100524/MODEL), whatever the prefix. DTDs are refused.
+ * Reads, compiles and lints one definition file. The notation is told by its content (XML, JSON
+ * graph, block scheme). `file` is a name for messages only. RESULT_OK: *out is yours
+ * (engine_definition_free), the report may hold warnings. RESULT_INVALID: the report has errors and
+ * *out is NULL. RESULT_LIMIT: too large. RESULT_UNSUPPORTED never: an element that cannot be
+ * executed is an error in the report, by name. BPMN namespace is matched by URI
+ * (http://www.omg.org/spec/BPMN/20100524/MODEL), whatever the prefix. DTDs are refused.
  */
-MUST_USE enum result engine_read(struct span file, struct span content, struct engine_report *report,
-                                 struct engine_definition **out);
+MUST_USE enum result engine_read(struct span file, struct span content,
+                                 struct engine_report *report, struct engine_definition **out);
 
-/* Like engine_read but without refusing what cannot be executed: for validate of foreign files, convert and the inspector. */
-MUST_USE enum result engine_read_lenient(struct span file, struct span content, struct engine_report *report,
+/*
+ * Like engine_read but without refusing what cannot be executed (elements, expressions, timer
+ * values: those are warnings, and an expression that does not compile is NULL): for convert and the
+ * inspector. A broken structure is refused as ever.
+ */
+MUST_USE enum result engine_read_lenient(struct span file, struct span content,
+                                         struct engine_report *report,
                                          struct engine_definition **out);
 
 /* modules.json (a value, from json_to_wire) and the project's environment (MAP value or empty). */
-MUST_USE enum result engine_read_modules(struct span file, struct span value, struct span project, struct span environment,
-                                         struct engine_report *report, struct engine_modules **out);
+MUST_USE enum result engine_read_modules(struct span file, struct span value, struct span project,
+                                         struct span environment, struct engine_report *report,
+                                         struct engine_modules **out);
 
 #endif

@@ -1,0 +1,131 @@
+/*
+ * lint.c: rules that need no more than a node and its flows.
+ */
+#include "engine/lint/lint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/read/support.h"
+#include "proto/base/assert.h"
+
+void engine_lint_problem(struct engine_report *report, enum engine_severity severity,
+                         const char *rule, const struct engine_node *node, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    ASSERT(length >= 0);
+    engine_report_add(report, severity, rule, node->id, node->line, node->line > 0,
+                      "%s \"%.*s\": %s", engine_kind_xml_name(node->kind), SPAN_ARG(node->id),
+                      message);
+}
+
+static void check_support(const struct engine_process *process, const struct engine_node *node,
+                          struct lint_options options, struct engine_report *report)
+{
+    enum engine_severity refusal = options.lenient ? ENGINE_WARNING : ENGINE_ERROR;
+    struct support_verdict verdict;
+    engine_support_judge(process, node, &verdict);
+    switch (verdict.support) {
+    case SUPPORT_FULL:
+        break;
+    case SUPPORT_BY_HAND:
+        engine_lint_problem(report, ENGINE_WARNING, "by-hand", node,
+                            "%s is started by hand only: triggers are not served yet",
+                            verdict.what);
+        break;
+    case SUPPORT_LATER:
+        engine_lint_problem(report, refusal, "unsupported-element", node, "%s is not executed yet",
+                            verdict.what);
+        break;
+    case SUPPORT_NONE:
+        engine_lint_problem(report, refusal, "unsupported-element", node,
+                            "BPMN has no such thing as %s", verdict.what);
+        break;
+    }
+}
+
+static bool is_gateway(enum engine_kind kind)
+{
+    return kind >= ENGINE_EXCLUSIVE_GATEWAY && kind <= ENGINE_EVENT_GATEWAY;
+}
+
+static uint32_t count_conditions(const struct engine_process *process,
+                                 const struct engine_node *node)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->outgoing.count; i++) {
+        count += process->flows[node->outgoing.at[i]].condition != NULL;
+    }
+    return count;
+}
+
+/* S3, "missing default paths on exclusive/inclusive gateways (creates dead-end workflows)". */
+static void check_default(const struct engine_process *process, const struct engine_node *node,
+                          struct engine_report *report)
+{
+    if (node->kind != ENGINE_EXCLUSIVE_GATEWAY && node->kind != ENGINE_INCLUSIVE_GATEWAY) {
+        return;
+    }
+    uint32_t conditions = count_conditions(process, node);
+    bool has_default = node->default_flow != ENGINE_NONE;
+    if (conditions > 0 && conditions == node->outgoing.count && !has_default) {
+        engine_lint_problem(report, ENGINE_WARNING, "no-default", node,
+                            "has no default flow: when no condition is true, the execution fails");
+    }
+    bool is_choice = node->kind == ENGINE_EXCLUSIVE_GATEWAY && node->outgoing.count > 1;
+    if (is_choice && conditions == 0 && !has_default) {
+        engine_lint_problem(report, ENGINE_WARNING, "no-condition", node,
+                            "has %u flows and no condition: the first one is always taken",
+                            node->outgoing.count);
+    }
+}
+
+/* S3: "gateways ROUTE, they don't COMPUTE". */
+static void check_logic(const struct engine_node *node, struct engine_report *report)
+{
+    bool has_logic = node->inputs.count > 0 || node->outputs.count > 0 || node->script != NULL ||
+                     node->task_type_explicit;
+    if (is_gateway(node->kind) && has_logic) {
+        engine_lint_problem(report, ENGINE_WARNING, "gateway-logic", node,
+                            "bears a script, a task type or data mappings, which no gateway "
+                            "executes: move them to a task");
+    }
+}
+
+static void check_starts(const struct engine_process *process, struct engine_report *report)
+{
+    bool has_start = false;
+    for (uint32_t i = 0; i < process->children.count; i++) {
+        has_start |= process->nodes[process->children.at[i]].kind == ENGINE_START_EVENT;
+    }
+    if (has_start) {
+        return;
+    }
+    if (process->starts.count > 0) {
+        engine_report_add(report, ENGINE_WARNING, "no-start-event", process->id, process->line, 1,
+                          "process \"%.*s\": has no start event: all %u nodes without an incoming "
+                          "flow start at once",
+                          SPAN_ARG(process->id), process->starts.count);
+    } else {
+        engine_report_add(report, ENGINE_WARNING, "no-start-event", process->id, process->line, 1,
+                          "process \"%.*s\": has nothing to start with", SPAN_ARG(process->id));
+    }
+}
+
+enum result engine_lint(const struct engine_process *process, struct lint_options options,
+                        struct engine_report *report)
+{
+    check_starts(process, report);
+    for (uint32_t i = 0; i < process->node_count; i++) {
+        const struct engine_node *node = &process->nodes[i];
+        check_support(process, node, options, report);
+        check_default(process, node, report);
+        check_logic(node, report);
+    }
+    engine_lint_timers(process, options, report);
+    return options.is_sound ? engine_lint_paths(process, report) : RESULT_OK;
+}

@@ -1,0 +1,243 @@
+/*
+ * activity.c: one reader an element family, in a table by kind.
+ */
+#include "engine/read/activity.h"
+
+#include "engine/read/event.h"
+#include "engine/read/extension.h"
+
+bool engine_activity_is_task(enum engine_kind kind)
+{
+    return kind >= ENGINE_TASK && kind <= ENGINE_BUSINESS_RULE_TASK;
+}
+
+bool engine_activity_is_scope(enum engine_kind kind)
+{
+    return kind == ENGINE_SUB_PROCESS || kind == ENGINE_TRANSACTION ||
+           kind == ENGINE_AD_HOC_SUB_PROCESS;
+}
+
+bool engine_activity_is(enum engine_kind kind)
+{
+    return engine_activity_is_task(kind) || engine_activity_is_scope(kind) ||
+           kind == ENGINE_CALL_ACTIVITY;
+}
+
+static bool contains_ignoring_case(struct span text, const char *word)
+{
+    size_t count = strlen(word);
+    for (size_t i = 0; i + count <= text.count; i++) {
+        if (strncasecmp((const char *)text.bytes + i, word, count) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool engine_activity_script_dialect(struct span format, struct span text,
+                                    enum engine_dialect *dialect)
+{
+    bool is_marked = engine_draft_is_marked(text);
+    if (contains_ignoring_case(format, "feel")) {
+        *dialect = is_marked ? ENGINE_DIALECT_AUTO : ENGINE_DIALECT_FEEL;
+        return true;
+    }
+    if (contains_ignoring_case(format, "juel")) {
+        *dialect = ENGINE_DIALECT_JUEL;
+        return true;
+    }
+    *dialect = ENGINE_DIALECT_AUTO;
+    return format.count == 0 && is_marked;
+}
+
+/* ---- tasks ---- */
+
+/* BPMN 2.0.2 §10.3.4.1: a human performer, or several potential owners, by an expression. */
+static const struct engine_expression *read_role(struct draft *draft, struct xml_element *element,
+                                                 const char *role)
+{
+    struct xml_element *child = engine_xml_child(element, NULL, XML_BPMN, role);
+    if (child != NULL) {
+        child = engine_xml_child(child, NULL, XML_BPMN, "resourceAssignmentExpression");
+    }
+    return child == NULL
+               ? NULL
+               : engine_draft_child(draft, child, "formalExpression", ENGINE_DIALECT_AUTO);
+}
+
+static void read_user_task(struct draft *draft, struct engine_node *node,
+                           struct xml_element *element)
+{
+    node->assignment.assignee = read_role(draft, element, "humanPerformer");
+    node->assignment.candidate_groups = read_role(draft, element, "potentialOwner");
+}
+
+static void read_message_task(struct draft *draft, struct engine_node *node,
+                              struct xml_element *element)
+{
+    struct span reference = engine_xml_attribute(element, XML_NONE, "messageRef");
+    struct engine_event_definition message = {.activity = ENGINE_NONE};
+    if (reference.count > 0) {
+        engine_event_read_message(draft, element, reference, &message);
+    }
+    node->message_name = message.name;
+    node->correlation_key = message.correlation_key;
+    node->instantiate = engine_xml_bool(element, XML_NONE, "instantiate", false);
+}
+
+static void read_script_task(struct draft *draft, struct engine_node *node,
+                             struct xml_element *element)
+{
+    node->script_format =
+        engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, "scriptFormat"));
+    struct xml_element *script = engine_xml_child(element, NULL, XML_BPMN, "script");
+    enum engine_dialect dialect;
+    if (script == NULL || script->text.count == 0) {
+        return;
+    }
+    if (engine_activity_script_dialect(node->script_format, script->text, &dialect)) {
+        node->script =
+            engine_draft_compile(draft, (struct draft_place){script, NULL}, script->text, dialect);
+        return;
+    }
+    /* Another language: a module may run it, so it gets the text. */
+    engine_extension_header(draft, node, script, span_text("script"), span_trim(script->text));
+    engine_extension_header(draft, node, script, span_text("scriptFormat"), node->script_format);
+}
+
+/* ---- sub-processes and calls ---- */
+
+static void read_sub_process(struct draft *draft, struct engine_node *node,
+                             struct xml_element *element)
+{
+    (void)draft;
+    node->triggered_by_event = engine_xml_bool(element, XML_NONE, "triggeredByEvent", false);
+}
+
+static void read_ad_hoc(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    node->ordered = span_is(engine_xml_attribute(element, XML_NONE, "ordering"), "Sequential");
+    node->condition =
+        engine_draft_child(draft, element, "completionCondition", ENGINE_DIALECT_CONDITION);
+}
+
+static void read_call(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    struct span called = engine_xml_attribute(element, XML_NONE, "calledElement");
+    const struct id *id = engine_ids_find(&draft->ids, called);
+    /* A QName that names a process of this file is that process. */
+    struct span process = id != NULL && id->kind == ID_PROCESS ? id->text : called;
+    node->called = engine_draft_compile(draft, (struct draft_place){element, "calledElement"},
+                                        process, ENGINE_DIALECT_AUTO);
+    node->propagate_in = true;
+    node->propagate_out = true;
+}
+
+/* ---- loop markers ---- */
+
+static void read_standard_loop(struct draft *draft, struct engine_node *node,
+                               struct xml_element *loop)
+{
+    node->loop.kind = ENGINE_LOOP_STANDARD;
+    node->loop.test_before = engine_xml_bool(loop, XML_NONE, "testBefore", false);
+    node->loop.maximum =
+        engine_draft_attribute(draft, loop, XML_NONE, "loopMaximum", ENGINE_DIALECT_CONDITION);
+    node->loop.condition =
+        engine_draft_child(draft, loop, "loopCondition", ENGINE_DIALECT_CONDITION);
+}
+
+static void read_multi_instance(struct draft *draft, struct engine_node *node,
+                                struct xml_element *loop)
+{
+    bool is_sequential = engine_xml_bool(loop, XML_NONE, "isSequential", false);
+    node->loop.kind = is_sequential ? ENGINE_LOOP_SEQUENTIAL : ENGINE_LOOP_PARALLEL;
+    node->loop.cardinality =
+        engine_draft_child(draft, loop, "loopCardinality", ENGINE_DIALECT_CONDITION);
+    node->loop.condition =
+        engine_draft_child(draft, loop, "completionCondition", ENGINE_DIALECT_CONDITION);
+    struct xml_element *item = engine_xml_child(loop, NULL, XML_BPMN, "inputDataItem");
+    if (item != NULL) {
+        struct span name = engine_xml_attribute(item, XML_NONE, "name");
+        node->loop.element_variable =
+            engine_draft_keep(draft, name.count > 0 ? name : engine_xml_id(item));
+    }
+    engine_zeebe_read_loop(draft, node, loop);
+    engine_camunda_read_loop(draft, node, loop);
+    engine_strider_read_loop(draft, node, loop);
+}
+
+static void read_loop(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    struct xml_element *loop =
+        engine_xml_child(element, NULL, XML_BPMN, "standardLoopCharacteristics");
+    if (loop != NULL) {
+        read_standard_loop(draft, node, loop);
+    }
+    loop = engine_xml_child(element, NULL, XML_BPMN, "multiInstanceLoopCharacteristics");
+    if (loop != NULL) {
+        read_multi_instance(draft, node, loop);
+    }
+}
+
+/* ---- the whole ---- */
+
+typedef void (*activity_fn)(struct draft *draft, struct engine_node *node,
+                            struct xml_element *element);
+
+static const activity_fn readers[ENGINE_KIND_COUNT] = {
+    [ENGINE_SEND_TASK] = read_message_task,    [ENGINE_RECEIVE_TASK] = read_message_task,
+    [ENGINE_USER_TASK] = read_user_task,       [ENGINE_SCRIPT_TASK] = read_script_task,
+    [ENGINE_SUB_PROCESS] = read_sub_process,   [ENGINE_TRANSACTION] = read_sub_process,
+    [ENGINE_AD_HOC_SUB_PROCESS] = read_ad_hoc, [ENGINE_CALL_ACTIVITY] = read_call,
+};
+
+/* BPMN 2.0.2 §10.3: an activity that wants or gives several tokens at once. */
+static void check_quantity(struct draft *draft, struct xml_element *element, const char *name)
+{
+    struct span quantity = engine_xml_attribute(element, XML_NONE, name);
+    if (quantity.count > 0 && !span_is(quantity, "1")) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
+                             "%s %.*s is not executed", name, SPAN_ARG(quantity));
+    }
+}
+
+void engine_activity_read(struct draft *draft, struct engine_node *node,
+                          struct xml_element *element)
+{
+    if (engine_activity_is_task(node->kind)) {
+        node->task_type = span_text(engine_kind_xml_name(node->kind));
+    }
+    node->for_compensation = engine_xml_bool(element, XML_NONE, "isForCompensation", false);
+    check_quantity(draft, element, "startQuantity");
+    check_quantity(draft, element, "completionQuantity");
+    if (readers[node->kind] != NULL) {
+        readers[node->kind](draft, node, element);
+    }
+    read_loop(draft, node, element);
+}
+
+static void check_call(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    if (node->called == NULL) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "no-called-element", element,
+                             "does not say which process it calls");
+        return;
+    }
+    struct span called = engine_expression_source(node->called);
+    const struct id *id =
+        engine_expression_is_literal(node->called) ? engine_ids_find(&draft->ids, called) : NULL;
+    if (id != NULL && id->kind != ID_PROCESS) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
+                             "calls %.*s \"%.*s\" (line %u), which is no process",
+                             SPAN_ARG(id->element->name), SPAN_ARG(id->text), id->element->line);
+    }
+    node->propagate_all = node->propagate_in && node->propagate_out;
+}
+
+void engine_activity_finish(struct draft *draft, struct engine_node *node,
+                            struct xml_element *element)
+{
+    if (node->kind == ENGINE_CALL_ACTIVITY) {
+        check_call(draft, node, element);
+    }
+}

@@ -1,0 +1,169 @@
+/*
+ * extension.c: what the vendors' readers share, and the list of what none of them took.
+ */
+#include "engine/read/extension.h"
+
+#include "proto/base/assert.h"
+
+struct xml_element *engine_extension(struct xml_element *element, struct xml_element *after,
+                                     enum xml_namespace space, const char *name)
+{
+    struct xml_element *list = engine_xml_child(element, NULL, XML_BPMN, "extensionElements");
+    if (list == NULL) {
+        return NULL;
+    }
+    struct xml_element *found = engine_xml_child(list, after, space, name);
+    if (found != NULL) {
+        found->used = true;
+    }
+    return found;
+}
+
+void engine_extension_attributes(struct draft *draft, struct engine_node *node,
+                                 struct xml_element *element, enum xml_namespace space,
+                                 const struct extension_attribute *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct span text = engine_xml_attribute(element, space, rows[i].name);
+        void *field = (uint8_t *)node + rows[i].offset;
+        if (text.count == 0) {
+            continue;
+        }
+        if (rows[i].kind == EXTENSION_TEXT) {
+            *(struct span *)field = engine_draft_keep(draft, text);
+        } else {
+            enum engine_dialect dialect =
+                rows[i].kind == EXTENSION_NUMBER ? ENGINE_DIALECT_CONDITION : ENGINE_DIALECT_AUTO;
+            *(const struct engine_expression **)field = engine_draft_compile(
+                draft, (struct draft_place){element, rows[i].name}, text, dialect);
+        }
+    }
+}
+
+void engine_extension_mappings(struct draft *draft, struct xml_element *list,
+                               enum xml_namespace space, const char *name,
+                               struct engine_mappings *mappings)
+{
+    struct xml_element *item = NULL;
+    while ((item = engine_xml_child(list, item, space, name)) != NULL) {
+        item->used = true;
+        struct span target = engine_xml_attribute(item, XML_NONE, "target");
+        struct span source = engine_xml_attribute(item, XML_NONE, "source");
+        if (target.count == 0) {
+            engine_draft_problem(draft, ENGINE_ERROR, "mapping", item, "line %u has no target",
+                                 item->line);
+            continue;
+        }
+        const struct engine_expression *value =
+            engine_draft_value(draft, (struct draft_place){item, "source"}, source);
+        engine_draft_map(draft, mappings, value, target, item->line);
+    }
+}
+
+void engine_extension_header(struct draft *draft, struct engine_node *node,
+                             struct xml_element *element, struct span key, struct span value)
+{
+    if (key.count == 0) {
+        return;
+    }
+    const struct engine_expression *literal =
+        engine_draft_literal(draft, (struct draft_place){element, NULL}, value);
+    engine_draft_map(draft, &node->headers, literal, key, element->line);
+}
+
+/* ---- what is left over ---- */
+
+enum { KINDS_MAX = 64 };
+
+struct leftover {
+    struct span uri;
+    struct span name;
+    uint32_t line;
+    uint32_t column;
+    uint32_t count;
+};
+
+struct leftovers {
+    struct leftover at[KINDS_MAX];
+    uint32_t count;
+    uint32_t not_listed;
+};
+
+static void note(struct leftovers *leftovers, struct span uri, struct span name,
+                 const struct xml_element *element)
+{
+    for (uint32_t i = 0; i < leftovers->count; i++) {
+        struct leftover *seen = &leftovers->at[i];
+        if (span_equal(seen->name, name) && span_equal(seen->uri, uri)) {
+            seen->count++;
+            return;
+        }
+    }
+    if (leftovers->count == KINDS_MAX) {
+        leftovers->not_listed++;
+        return;
+    }
+    leftovers->at[leftovers->count++] = (struct leftover){
+        .uri = uri, .name = name, .line = element->line, .column = element->column, .count = 1};
+}
+
+static void report(struct draft *draft, const struct leftovers *leftovers, const char *what)
+{
+    for (uint32_t i = 0; i < leftovers->count; i++) {
+        const struct leftover *kind = &leftovers->at[i];
+        engine_report_add(draft->report, ENGINE_INFO, "ignored-extension", SPAN_EMPTY, kind->line,
+                          kind->column, "%s \"%.*s\" of %.*s has no effect here (%u times)", what,
+                          SPAN_ARG(kind->name), SPAN_ARG(kind->uri), kind->count);
+    }
+    if (leftovers->not_listed > 0) {
+        engine_report_add(draft->report, ENGINE_INFO, "ignored-extension", SPAN_EMPTY, 0, 0,
+                          "and %u more of other kinds", leftovers->not_listed);
+    }
+}
+
+static struct span vendor_of(enum xml_namespace space)
+{
+    static const char *const vendors[] = {[XML_ZEEBE] = "Zeebe",
+                                          [XML_CAMUNDA] = "Camunda, Activiti or Flowable",
+                                          [XML_STRIDER] = "Strider"};
+    ASSERT(space == XML_ZEEBE || space == XML_CAMUNDA || space == XML_STRIDER);
+    return span_text(vendors[space]);
+}
+
+static void note_attributes(struct leftovers *leftovers, const struct xml_element *element)
+{
+    for (const struct xml_attribute *at = element->attributes; at != NULL; at = at->next) {
+        bool is_vendor =
+            at->space == XML_ZEEBE || at->space == XML_CAMUNDA || at->space == XML_STRIDER;
+        if (is_vendor && !at->used) {
+            note(leftovers, vendor_of(at->space), at->name, element);
+        }
+    }
+}
+
+static void note_elements(struct leftovers *leftovers, const struct xml_element *list)
+{
+    for (const struct xml_element *child = list->first; child != NULL; child = child->next) {
+        if (!child->used) {
+            note(leftovers, child->uri, child->name, child);
+        }
+    }
+}
+
+void engine_extension_list_unused(struct draft *draft)
+{
+    struct leftovers elements = {0};
+    struct leftovers attributes = {0};
+    const struct xml_element *element = draft->root;
+    while (element != NULL) {
+        note_attributes(&attributes, element);
+        if (engine_xml_is(element, XML_BPMN, "extensionElements")) {
+            note_elements(&elements, element);
+            element = engine_xml_walk_over(draft->root, element);
+        } else {
+            element = engine_xml_walk(draft->root, element);
+        }
+    }
+    report(draft, &elements, "extension element");
+    report(draft, &attributes, "attribute");
+}

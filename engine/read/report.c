@@ -1,0 +1,164 @@
+/*
+ * report.c: what is wrong in a file, collected.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/read/read.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+
+enum {
+    BLOCK_BYTES = 4096,
+    MEMORY_BYTES_MAX = 8 << 20,
+    MESSAGE_BYTES_MAX = 1024,
+    FIRST_CAPACITY = 16,
+};
+
+void engine_report_init(struct engine_report *report, struct span file)
+{
+    *report = (struct engine_report){0};
+    arena_init(&report->arena, BLOCK_BYTES, MEMORY_BYTES_MAX);
+    report->file = arena_copy(&report->arena, file);
+}
+
+void engine_report_release(struct engine_report *report)
+{
+    arena_release(&report->arena);
+    *report = (struct engine_report){0};
+}
+
+static bool make_room(struct engine_report *report)
+{
+    if (report->count < report->capacity) {
+        return true;
+    }
+    uint32_t capacity = report->capacity == 0 ? FIRST_CAPACITY : report->capacity * 2;
+    capacity = capacity > LIMIT_PROBLEMS ? LIMIT_PROBLEMS : capacity;
+    if (capacity == report->capacity) {
+        return false;
+    }
+    struct engine_problem *grown =
+        arena_grow(&report->arena, report->problems, report->capacity * sizeof *grown,
+                   capacity * sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    report->problems = grown;
+    report->capacity = capacity;
+    return true;
+}
+
+/* A place for one more; when all are taken, an error pushes out the last lesser problem: a refusal
+ * always has its reason. */
+static struct engine_problem *new_problem(struct engine_report *report,
+                                          enum engine_severity severity)
+{
+    if (make_room(report)) {
+        return &report->problems[report->count++];
+    }
+    report->cut = true;
+    for (uint32_t i = report->count; severity == ENGINE_ERROR && i > 0; i--) {
+        if (report->problems[i - 1].severity < severity) {
+            memmove(&report->problems[i - 1], &report->problems[i],
+                    (report->count - i) * sizeof report->problems[0]);
+            return &report->problems[report->count - 1];
+        }
+    }
+    return NULL;
+}
+
+/* One line whatever the names in it hold. */
+static void flatten(char *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        text[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+    }
+}
+
+/* Bytes before the last character, which a cut may have halved. */
+static size_t without_last_character(const char *text, size_t count)
+{
+    while (count > 0 && ((unsigned char)text[count - 1] & 0xc0u) == 0x80u) {
+        count--;
+    }
+    return count > 0 ? count - 1 : 0;
+}
+
+void engine_report_add(struct engine_report *report, enum engine_severity severity,
+                       const char *rule, struct span element, uint32_t line, uint32_t column,
+                       const char *format, ...)
+{
+    char text[MESSAGE_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ASSERT(length >= 0 && rule != NULL);
+    report->errors += severity == ENGINE_ERROR;
+    struct engine_problem *problem = new_problem(report, severity);
+    if (problem == NULL) {
+        return;
+    }
+    size_t count = (size_t)length;
+    if (count >= sizeof text) {
+        count = without_last_character(text, sizeof text - 1);
+    }
+    flatten(text, count);
+    *problem = (struct engine_problem){
+        .severity = severity,
+        .rule = rule,
+        .element = arena_copy(&report->arena, element),
+        .line = line,
+        .column = column,
+        .message = arena_copy(&report->arena, span_of(text, count)),
+    };
+}
+
+static const char *severity_name(enum engine_severity severity)
+{
+    static const char *const names[] = {
+        [ENGINE_INFO] = "info", [ENGINE_WARNING] = "warning", [ENGINE_ERROR] = "error"};
+    return names[severity];
+}
+
+/* Longer than any message with its file name, place and rule; a longer file name is cut. */
+enum { LINE_BYTES_MAX = MESSAGE_BYTES_MAX + 512, FILE_BYTES_SHOWN = 256 };
+
+static size_t format_line(const struct engine_report *report, const struct engine_problem *problem,
+                          char *out)
+{
+    char place[32] = "";
+    if (problem->line > 0) {
+        (void)snprintf(place, sizeof place, "%u:%u:", problem->line, problem->column);
+    }
+    int file_bytes =
+        (int)(report->file.count < FILE_BYTES_SHOWN ? report->file.count : FILE_BYTES_SHOWN);
+    int length = snprintf(out, LINE_BYTES_MAX, "strider: %.*s:%s %s: %.*s [%s]\n", file_bytes,
+                          (const char *)report->file.bytes, place, severity_name(problem->severity),
+                          SPAN_ARG(problem->message), problem->rule);
+    ASSERT(length > 0 && length < LINE_BYTES_MAX);
+    return (size_t)length;
+}
+
+struct span engine_report_text(const struct engine_report *report, enum engine_severity least,
+                               struct arena *arena)
+{
+    uint8_t *text = arena_alloc(arena, 0);
+    size_t total = 0;
+    for (uint32_t i = 0; i < report->count; i++) {
+        if (report->problems[i].severity < least) {
+            continue;
+        }
+        char line[LINE_BYTES_MAX];
+        size_t count = format_line(report, &report->problems[i], line);
+        uint8_t *grown = arena_grow(arena, text, total, total + count);
+        if (grown == NULL) {
+            return SPAN_EMPTY;
+        }
+        memcpy(grown + total, line, count);
+        text = grown;
+        total += count;
+    }
+    return span_of(text, total);
+}

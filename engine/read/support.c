@@ -1,0 +1,237 @@
+/*
+ * support.c: three tables and the way to read them.
+ */
+#include "engine/read/support.h"
+
+#include <stdio.h>
+
+#include "engine/read/event.h"
+#include "proto/base/assert.h"
+
+/* The zero value is SUPPORT_NONE: a cell left out is something that BPMN 2.0.2 does not have
+ * (tables 10.88 to 10.90). */
+static const uint8_t kinds[ENGINE_KIND_COUNT] = {
+    [ENGINE_START_EVENT] = SUPPORT_FULL, /* events: see below */
+    [ENGINE_END_EVENT] = SUPPORT_FULL,
+    [ENGINE_INTERMEDIATE_CATCH_EVENT] = SUPPORT_FULL,
+    [ENGINE_INTERMEDIATE_THROW_EVENT] = SUPPORT_FULL,
+    [ENGINE_BOUNDARY_EVENT] = SUPPORT_FULL,
+    [ENGINE_TASK] = SUPPORT_FULL,
+    [ENGINE_SERVICE_TASK] = SUPPORT_FULL,
+    [ENGINE_SEND_TASK] = SUPPORT_FULL,
+    [ENGINE_RECEIVE_TASK] = SUPPORT_FULL,
+    [ENGINE_USER_TASK] = SUPPORT_FULL,
+    [ENGINE_MANUAL_TASK] = SUPPORT_FULL,
+    [ENGINE_SCRIPT_TASK] = SUPPORT_FULL,
+    [ENGINE_BUSINESS_RULE_TASK] = SUPPORT_FULL,
+    [ENGINE_EXCLUSIVE_GATEWAY] = SUPPORT_FULL,
+    [ENGINE_PARALLEL_GATEWAY] = SUPPORT_FULL,
+    [ENGINE_INCLUSIVE_GATEWAY] = SUPPORT_LATER,
+    [ENGINE_COMPLEX_GATEWAY] = SUPPORT_LATER,
+    [ENGINE_EVENT_GATEWAY] = SUPPORT_LATER,
+    [ENGINE_SUB_PROCESS] = SUPPORT_FULL,
+    [ENGINE_TRANSACTION] = SUPPORT_LATER,
+    [ENGINE_AD_HOC_SUB_PROCESS] = SUPPORT_LATER,
+    [ENGINE_CALL_ACTIVITY] = SUPPORT_FULL,
+};
+
+static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
+    [SUPPORT_START] =
+        {
+            [ENGINE_ON_NONE] = SUPPORT_FULL,
+            [ENGINE_ON_MESSAGE] = SUPPORT_BY_HAND,
+            [ENGINE_ON_TIMER] = SUPPORT_BY_HAND,
+            [ENGINE_ON_SIGNAL] = SUPPORT_BY_HAND,
+            [ENGINE_ON_CONDITION] = SUPPORT_BY_HAND,
+        },
+    [SUPPORT_SUB_PROCESS_START] =
+        {
+            [ENGINE_ON_NONE] = SUPPORT_FULL,
+        },
+    [SUPPORT_EVENT_PROCESS_START] =
+        {
+            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_TIMER] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_ERROR] = SUPPORT_LATER,
+            [ENGINE_ON_ESCALATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+        },
+    [SUPPORT_CATCH] =
+        {
+            [ENGINE_ON_TIMER] = SUPPORT_FULL,
+            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            [ENGINE_ON_LINK] = SUPPORT_LATER,
+        },
+    [SUPPORT_THROW] =
+        {
+            [ENGINE_ON_NONE] = SUPPORT_FULL,
+            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_ESCALATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_LINK] = SUPPORT_LATER,
+        },
+    [SUPPORT_BOUNDARY] =
+        {
+            [ENGINE_ON_TIMER] = SUPPORT_FULL,
+            [ENGINE_ON_ERROR] = SUPPORT_FULL,
+            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_ESCALATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            [ENGINE_ON_CANCEL] = SUPPORT_LATER,
+        },
+    [SUPPORT_BOUNDARY_BESIDE] =
+        {
+            [ENGINE_ON_TIMER] = SUPPORT_FULL,
+            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_ESCALATION] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            /* cancelActivity means nothing to it: a handler runs after its activity has completed
+             */
+            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+        },
+    [SUPPORT_END] =
+        {
+            [ENGINE_ON_NONE] = SUPPORT_FULL,
+            [ENGINE_ON_ERROR] = SUPPORT_FULL,
+            [ENGINE_ON_TERMINATE] = SUPPORT_FULL,
+            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_ESCALATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_CANCEL] = SUPPORT_LATER,
+        },
+};
+
+static const struct {
+    enum support support;
+    const char *what;
+} markers[SUPPORT_MARKER_COUNT] = {
+    [SUPPORT_STANDARD_LOOP] = {SUPPORT_LATER, "a standard loop"},
+    [SUPPORT_PARALLEL_INSTANCES] = {SUPPORT_LATER, "a parallel multi-instance activity"},
+    [SUPPORT_SEQUENTIAL_INSTANCES] = {SUPPORT_LATER, "a sequential multi-instance activity"},
+    [SUPPORT_COMPENSATION_HANDLER] = {SUPPORT_LATER, "a compensation handler"},
+    [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_LATER, "an event sub-process"},
+    [SUPPORT_INSTANTIATING] = {SUPPORT_LATER, "instantiate=\"true\""},
+    [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_LATER, "an event with several triggers"},
+};
+
+static const char *const places[SUPPORT_PLACE_COUNT] = {
+    [SUPPORT_START] = "start event",
+    [SUPPORT_SUB_PROCESS_START] = "start event of a sub-process",
+    [SUPPORT_EVENT_PROCESS_START] = "start event of an event sub-process",
+    [SUPPORT_CATCH] = "catch event",
+    [SUPPORT_THROW] = "throw event",
+    [SUPPORT_BOUNDARY] = "boundary event",
+    [SUPPORT_BOUNDARY_BESIDE] = "non-interrupting boundary event",
+    [SUPPORT_END] = "end event",
+};
+
+enum support engine_support_kind(enum engine_kind kind)
+{
+    ASSERT(kind < ENGINE_KIND_COUNT);
+    return kinds[kind];
+}
+
+enum support engine_support_event(enum support_place place, enum engine_event_kind event)
+{
+    ASSERT(place < SUPPORT_PLACE_COUNT && event < ENGINE_EVENT_KIND_COUNT);
+    return events[place][event];
+}
+
+enum support engine_support_marker(enum support_marker marker)
+{
+    ASSERT(marker < SUPPORT_MARKER_COUNT);
+    return markers[marker].support;
+}
+
+static enum support_place start_place(const struct engine_process *process,
+                                      const struct engine_node *node)
+{
+    if (node->scope == ENGINE_NONE) {
+        return SUPPORT_START;
+    }
+    return process->nodes[node->scope].triggered_by_event ? SUPPORT_EVENT_PROCESS_START
+                                                          : SUPPORT_SUB_PROCESS_START;
+}
+
+static enum support_place place_of(const struct engine_process *process,
+                                   const struct engine_node *node)
+{
+    ASSERT(engine_event_is(node->kind));
+    if (node->kind == ENGINE_START_EVENT) {
+        return start_place(process, node);
+    }
+    if (node->kind == ENGINE_BOUNDARY_EVENT) {
+        return node->interrupting ? SUPPORT_BOUNDARY : SUPPORT_BOUNDARY_BESIDE;
+    }
+    return node->kind == ENGINE_END_EVENT                  ? SUPPORT_END
+           : node->kind == ENGINE_INTERMEDIATE_CATCH_EVENT ? SUPPORT_CATCH
+                                                           : SUPPORT_THROW;
+}
+
+static void lower(struct support_verdict *verdict, enum support support, const char *what)
+{
+    if (support < verdict->support) {
+        verdict->support = support;
+        verdict->what = what;
+    }
+}
+
+static void judge_event(const struct engine_process *process, const struct engine_node *node,
+                        struct support_verdict *out)
+{
+    enum support_place place = place_of(process, node);
+    enum engine_event_kind event = node->event_count == 0 ? ENGINE_ON_NONE : node->events[0].kind;
+    enum support support = events[place][event];
+    if (support < out->support) {
+        const char *name = engine_event_kind_name(event);
+        const char *article = strchr("aeiou", name[0]) != NULL ? "an" : "a";
+        (void)snprintf(out->text, sizeof out->text, "%s %s %s", article, name, places[place]);
+        lower(out, support, out->text);
+    }
+    if (node->event_count > 1 && place != SUPPORT_START) {
+        lower(out, markers[SUPPORT_SEVERAL_TRIGGERS].support,
+              markers[SUPPORT_SEVERAL_TRIGGERS].what);
+    }
+}
+
+static void judge_markers(const struct engine_node *node, struct support_verdict *out)
+{
+    const bool present[SUPPORT_MARKER_COUNT] = {
+        [SUPPORT_STANDARD_LOOP] = node->loop.kind == ENGINE_LOOP_STANDARD,
+        [SUPPORT_PARALLEL_INSTANCES] = node->loop.kind == ENGINE_LOOP_PARALLEL,
+        [SUPPORT_SEQUENTIAL_INSTANCES] = node->loop.kind == ENGINE_LOOP_SEQUENTIAL,
+        [SUPPORT_COMPENSATION_HANDLER] = node->for_compensation,
+        [SUPPORT_EVENT_SUB_PROCESS] = node->triggered_by_event,
+        [SUPPORT_INSTANTIATING] = node->instantiate,
+    };
+    for (size_t i = 0; i < SUPPORT_MARKER_COUNT; i++) {
+        if (present[i]) {
+            lower(out, markers[i].support, markers[i].what);
+        }
+    }
+}
+
+void engine_support_judge(const struct engine_process *process, const struct engine_node *node,
+                          struct support_verdict *out)
+{
+    out->support = kinds[node->kind];
+    out->what = engine_kind_trace_name(node->kind);
+    if (out->support < SUPPORT_FULL) {
+        const char *article = strchr("aeiou", out->what[0]) != NULL ? "an" : "a";
+        (void)snprintf(out->text, sizeof out->text, "%s %s", article, out->what);
+        out->what = out->text;
+    }
+    if (engine_event_is(node->kind)) {
+        judge_event(process, node, out);
+    }
+    judge_markers(node, out);
+}
