@@ -7,7 +7,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/assert.h"
 #include "proto/wire/writer.h"
-#include "storage/embedded/answer.h"
+#include "storage/answer.h"
 #include "storage/embedded/embedded.h"
 #include "storage/embedded/lmdb_store.h"
 

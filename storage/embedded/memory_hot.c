@@ -7,7 +7,7 @@
 
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
-#include "storage/embedded/answer.h"
+#include "storage/answer.h"
 #include "storage/embedded/embedded.h"
 
 #define HOT_MAGIC     0x31544f48u

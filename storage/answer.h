@@ -1,9 +1,9 @@
 /*
- * answer.h: how an embedded adapter, which knows the outcome at once, answers a request of a port
+ * answer.h: how an adapter that knows the outcome at once answers a request of a port
  * whose requests complete as PROTO_PORT_DONE.
  */
-#ifndef STORAGE_EMBEDDED_ANSWER_H
-#define STORAGE_EMBEDDED_ANSWER_H
+#ifndef STORAGE_ANSWER_H
+#define STORAGE_ANSWER_H
 
 #include "proto/base/span.h"
 #include "proto/sink.h"

@@ -1,5 +1,5 @@
 /* answer.c: see answer.h. */
-#include "storage/embedded/answer.h"
+#include "storage/answer.h"
 
 #include "proto/message.h"
 
