@@ -93,8 +93,9 @@ static bool play_step(struct play *play, struct span step)
     if (wire_find_text(step, "expect").count > 0 && wire_count(step) == 1) {
         return true;
     }
-    return fail_step(play, "a step is one of advance, callback, op, crash, expect; not",
-                     SPAN_EMPTY);
+    scenario_fail(play->stage.outcome, play->stage.arena,
+                  "%s: a step is one of advance, callback, op, crash, expect", play->where);
+    return false;
 }
 
 /* A refused input must be expected by name. */
