@@ -701,8 +701,15 @@ static struct ending ending_of_failure(const struct exchange *exchange, CURLcode
     if (code == CURLE_URL_MALFORMAT) {
         ending.outcome = PROTO_CALL_REFUSED;
     }
-    snprintf(reason, REASON_BYTES, "%s",
-             exchange->error_text[0] != '\0' ? exchange->error_text : curl_easy_strerror(code));
+    long os_error = 0;
+    curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
+    const char *text = exchange->error_text[0] != '\0' ? exchange->error_text : curl_easy_strerror(code);
+    if (os_error != 0) {
+        char os_text[64];
+        snprintf(reason, REASON_BYTES, "%.160s (%s)", text, strerror_r((int)os_error, os_text, sizeof os_text));
+    } else {
+        snprintf(reason, REASON_BYTES, "%s", text);
+    }
     return ending;
 }
 
