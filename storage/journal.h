@@ -28,9 +28,10 @@ struct storage_journal_ops {
     enum result (*append)(struct storage_journal *self, struct span batch, uint64_t *position);
     /*
      * Makes all that was appended durable (with `durable` false: only visible to readers, kept by
-     * the kernel). Thread: the writer's. RESULT_FULL: what was appended since the last sync is
-     * dropped, the log goes on from its end. After RESULT_IO the tail is of unknown state: the
-     * owner stops taking commits, and every later call says RESULT_IO.
+     * the kernel). It may happen to a batch earlier, as files fill up. Thread: the writer's.
+     * RESULT_FULL: what was appended since the last sync is dropped, the log goes on from its end.
+     * After RESULT_IO the tail is of unknown state: the owner stops taking commits, and every later
+     * call says RESULT_IO.
      */
     enum result (*sync)(struct storage_journal *self, bool durable);
     /* Position behind the last synced batch. Any thread. */

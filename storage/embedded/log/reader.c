@@ -11,8 +11,7 @@ struct storage_journal_reader {
     uint32_t magic;
     struct storage_log *log;         /* borrowed */
     uint64_t position;               /* of the next batch */
-    struct storage_segment *segment; /* held; NULL before the first batch and between two files */
-    uint64_t segment_end;            /* UINT64_MAX: it was the newest when we took it */
+    struct storage_segment *segment; /* held; NULL when there was none to hold */
     struct storage_window window;
 };
 
@@ -101,8 +100,7 @@ static enum result turn_to(struct storage_journal_reader *reader, uint64_t end)
     struct storage_segments *segments = &reader->log->segments;
     if (reader->segment == NULL || reader->position >= limit_of(reader, end)) {
         let_go(reader);
-        enum result result = storage_segments_hold(segments, reader->position, &reader->segment,
-                                                   &reader->segment_end);
+        enum result result = storage_segments_hold(segments, reader->position, &reader->segment);
         if (result != RESULT_OK) {
             reader->segment = NULL;
             return result;
@@ -123,7 +121,8 @@ static void let_go(struct storage_journal_reader *reader)
 
 static uint64_t limit_of(const struct storage_journal_reader *reader, uint64_t end)
 {
-    return reader->segment_end < end ? reader->segment_end : end;
+    uint64_t segment_end = atomic_load_explicit(&reader->segment->end, memory_order_acquire);
+    return segment_end < end ? segment_end : end;
 }
 
 /* Moves behind unsound bytes: to the next sound frame, else to where this file or the log ends. */

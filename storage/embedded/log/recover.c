@@ -125,20 +125,13 @@ static enum result next_of_chain(struct storage_window *window, uint64_t base, u
     }
 }
 
-/* How far a frame was begun at the place where the log ends: a torn one, or a few bytes of a file
- * that was cut short. */
+/* How far a frame was begun at the place where the log ends. One whose head is torn too cannot be
+ * told from what a used file held before. */
 static enum result torn_reach(struct storage_window *window, uint64_t base, uint64_t position,
                               uint64_t *reached)
 {
     struct storage_frame frame;
-    struct span head;
-    enum result result =
-        storage_window_get(window, position - base, STORAGE_FRAME_HEAD_BYTES, &head);
-    if (result != RESULT_OK) {
-        return result;
-    }
-    *reached = position + (head.count < STORAGE_FRAME_HEAD_BYTES ? head.count : 0);
-    result = storage_frame_read(window, base, position, &frame);
+    enum result result = storage_frame_read(window, base, position, &frame);
     if (result == RESULT_CORRUPT || result == RESULT_OK) {
         *reached = position + STORAGE_FRAME_ALIGN;
     }

@@ -139,8 +139,7 @@ enum result storage_segments_sync_older(struct storage_segments *segments)
     enum result result = RESULT_OK;
     for (size_t i = 0; i + 1 < segments->count && result == RESULT_OK; i++) {
         struct storage_segment *segment = NULL;
-        uint64_t end = 0;
-        result = storage_segments_hold(segments, segments->list[i]->base, &segment, &end);
+        result = storage_segments_hold(segments, segments->list[i]->base, &segment);
         if (result == RESULT_OK) {
             result = segments->files->sync(segments->files, segment->handle, false);
             storage_segments_drop(segments, segment);
@@ -174,7 +173,7 @@ enum result storage_segments_trim(struct storage_segments *segments, uint64_t po
 }
 
 enum result storage_segments_hold(struct storage_segments *segments, uint64_t position,
-                                  struct storage_segment **out, uint64_t *end)
+                                  struct storage_segment **out)
 {
     enum result result = RESULT_NOT_FOUND;
     pthread_mutex_lock(&segments->mutex);
@@ -188,7 +187,6 @@ enum result storage_segments_hold(struct storage_segments *segments, uint64_t po
         if (result == RESULT_OK) {
             segment->readers++;
             *out = segment;
-            *end = i < segments->count ? segments->list[i]->base : UINT64_MAX;
         }
     }
     pthread_mutex_unlock(&segments->mutex);
@@ -254,6 +252,7 @@ static enum result open_one(struct storage_segments *segments, uint64_t base, ui
     *segment = (struct storage_segment){
         .base = base,
         .capacity = bytes > 0 ? bytes : segments->file_bytes,
+        .end = UINT64_MAX,
         .handle = -1,
     };
     enum result result = bytes > 0 ? open_file(segments, segment, bytes) : RESULT_OK;
@@ -306,6 +305,9 @@ static enum result append_one(struct storage_segments *segments, struct storage_
     }
     if (result == RESULT_OK) {
         struct storage_segment *before = storage_segments_newest(segments);
+        if (before != NULL) {
+            atomic_store_explicit(&before->end, segment->base, memory_order_release);
+        }
         if (before != NULL && before->readers == 0) {
             close_file(segments, before);
         }

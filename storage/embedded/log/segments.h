@@ -10,13 +10,18 @@
 #ifndef STORAGE_EMBEDDED_LOG_SEGMENTS_H
 #define STORAGE_EMBEDDED_LOG_SEGMENTS_H
 
+#include <stdatomic.h>
+
 #include "storage/embedded/log/spares.h"
 
 struct storage_segment {
     uint64_t base;     /* position of the first byte */
     uint64_t capacity; /* bytes that the file has room for */
-    int handle;        /* the newest's and those held by readers; else -1 */
-    bool prewritten;   /* all blocks are written: quick to sync, worth keeping */
+    /* Where it ends; UINT64_MAX while it is the newest. Set before any byte of the next one is
+     * synced, so that who has seen the log's end behind it sees this too. */
+    _Atomic uint64_t end;
+    int handle;      /* the newest's and those held by readers; else -1 */
+    bool prewritten; /* all blocks are written: quick to sync, worth keeping */
     /* private to segments.c */
     unsigned readers;
     bool trimmed; /* freed by its last reader */
@@ -60,12 +65,11 @@ MUST_USE enum result storage_segments_sync_older(struct storage_segments *segmen
 MUST_USE enum result storage_segments_trim(struct storage_segments *segments, uint64_t position);
 
 /*
- * Takes hold of the segment with that position; *end is where it ends (UINT64_MAX for the newest).
- * RESULT_NOT_FOUND when it was trimmed; RESULT_IO, RESULT_LIMIT. Any thread. Pair:
- * storage_segments_drop.
+ * Takes hold of the segment with that position. RESULT_NOT_FOUND when it was trimmed; RESULT_IO,
+ * RESULT_LIMIT. Any thread. Pair: storage_segments_drop.
  */
 MUST_USE enum result storage_segments_hold(struct storage_segments *segments, uint64_t position,
-                                           struct storage_segment **out, uint64_t *end);
+                                           struct storage_segment **out);
 void storage_segments_drop(struct storage_segments *segments, struct storage_segment *segment);
 
 #endif
