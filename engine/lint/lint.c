@@ -18,9 +18,8 @@ void engine_lint_problem(struct engine_report *report, enum engine_severity seve
     int length = vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     ASSERT(length >= 0);
-    engine_report_add(report, severity, rule, node->id, node->line, node->line > 0,
-                      "%s \"%.*s\": %s", engine_kind_xml_name(node->kind), SPAN_ARG(node->id),
-                      message);
+    engine_report_add(report, severity, rule, node->id, node->line, 0, "%s \"%.*s\": %s",
+                      engine_kind_xml_name(node->kind), SPAN_ARG(node->id), message);
 }
 
 static void check_support(const struct engine_process *process, const struct engine_node *node,
@@ -106,12 +105,12 @@ static void check_starts(const struct engine_process *process, struct engine_rep
         return;
     }
     if (process->starts.count > 0) {
-        engine_report_add(report, ENGINE_WARNING, "no-start-event", process->id, process->line, 1,
+        engine_report_add(report, ENGINE_WARNING, "no-start-event", process->id, process->line, 0,
                           "process \"%.*s\": has no start event: all %u nodes without an incoming "
                           "flow start at once",
                           SPAN_ARG(process->id), process->starts.count);
     } else {
-        engine_report_add(report, ENGINE_WARNING, "no-start-event", process->id, process->line, 1,
+        engine_report_add(report, ENGINE_WARNING, "no-start-event", process->id, process->line, 0,
                           "process \"%.*s\": has nothing to start with", SPAN_ARG(process->id));
     }
 }
@@ -123,8 +122,10 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
     for (uint32_t i = 0; i < process->node_count; i++) {
         const struct engine_node *node = &process->nodes[i];
         check_support(process, node, options, report);
-        check_default(process, node, report);
         check_logic(node, report);
+        if (options.is_sound) {
+            check_default(process, node, report);
+        }
     }
     engine_lint_timers(process, options, report);
     return options.is_sound ? engine_lint_paths(process, report) : RESULT_OK;

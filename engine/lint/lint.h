@@ -12,7 +12,7 @@
 
 struct lint_options {
     bool lenient;  /* what cannot be executed is a warning */
-    bool is_sound; /* no reference is broken: rules about paths make sense */
+    bool is_sound; /* nothing is broken or left out: rules about conditions and paths make sense */
 };
 
 /* Adds to the report. RESULT_LIMIT: not enough memory to look. */

@@ -22,6 +22,7 @@ struct paths {
     struct lint_dominance after;  /* what lies on every way to the end */
     uint32_t *split_count; /* splitting gateways with an enter number below i: prefix sums over
                               before.enter */
+    bool *is_repeated;     /* vertices that some loop leads to */
     uint32_t steps;
 };
 
@@ -175,9 +176,8 @@ static struct fork nearest_common(struct paths *paths, uint32_t a, uint32_t b)
     return fork;
 }
 
-/* Can the node come round again? Then one arm can be taken in one round and the other in the next.
- */
-static bool is_in_loop(const struct paths *paths, const struct engine_node *node)
+/* Is this the head of a loop: does a way that began here lead back? */
+static bool is_loop_head(const struct paths *paths, const struct engine_node *node)
 {
     for (uint32_t i = 0; i < node->incoming.count; i++) {
         uint32_t flow = engine_graph_flow(paths->process, node->incoming.at[i]);
@@ -186,6 +186,39 @@ static bool is_in_loop(const struct paths *paths, const struct engine_node *node
         }
     }
     return false;
+}
+
+/*
+ * What a loop leads to can be entered several times; then one arm of a choice may be taken in one
+ * round and the other in the next, and nothing is proven.
+ */
+static bool mark_repeated(struct paths *paths, struct arena *arena)
+{
+    uint32_t count = paths->forward.count;
+    uint32_t *stack = arena_alloc(arena, count * sizeof *stack);
+    paths->is_repeated = arena_zero(arena, count * sizeof *paths->is_repeated);
+    if (stack == NULL || paths->is_repeated == NULL) {
+        return false;
+    }
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < paths->process->node_count; i++) {
+        if (is_loop_head(paths, &paths->process->nodes[i])) {
+            paths->is_repeated[i] = true;
+            stack[depth++] = i;
+        }
+    }
+    while (depth > 0) {
+        uint32_t at = stack[--depth];
+        for (uint32_t i = paths->forward.first[at]; i < paths->forward.first[at + 1]; i++) {
+            uint32_t to = paths->forward.next[i];
+            if (!paths->is_repeated[to]) {
+                ASSERT(depth < count);
+                paths->is_repeated[to] = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return true;
 }
 
 /* The choice, if any, of which the two flows are on different arms and which is made only once. */
@@ -206,7 +239,7 @@ static const struct engine_node *choice_between(struct paths *paths, uint32_t fl
     bool are_arms =
         fork.below_a >= paths->process->node_count && fork.below_b >= paths->process->node_count;
     bool is_choice = node->kind == ENGINE_EXCLUSIVE_GATEWAY || node->kind == ENGINE_EVENT_GATEWAY;
-    return are_arms && is_choice && !is_in_loop(paths, node) ? node : NULL;
+    return are_arms && is_choice && !paths->is_repeated[node->index] ? node : NULL;
 }
 
 /* Field report F8: the standard says that this deadlocks, and so it will; but nobody draws it on
@@ -307,12 +340,12 @@ enum result engine_lint_paths(const struct engine_process *process, struct engin
     struct paths paths = {.process = process, .report = report};
     enum result result = check_loops(&paths, &arena);
     if (result == RESULT_OK && measure(&paths, &arena) == RESULT_OK &&
-        count_splits(&paths, &arena)) {
+        count_splits(&paths, &arena) && mark_repeated(&paths, &arena)) {
         check_reach(&paths);
         check_nesting(&paths);
         check_joins(&paths);
     } else {
-        engine_report_add(report, ENGINE_WARNING, "too-tangled", process->id, process->line, 1,
+        engine_report_add(report, ENGINE_WARNING, "too-tangled", process->id, process->line, 0,
                           "process \"%.*s\": too large or too tangled to look for unreachable "
                           "nodes, deep nesting and deadlocks",
                           SPAN_ARG(process->id));

@@ -112,7 +112,7 @@ static void report(struct draft *draft, const struct leftovers *leftovers, const
     for (uint32_t i = 0; i < leftovers->count; i++) {
         const struct leftover *kind = &leftovers->at[i];
         engine_report_add(draft->report, ENGINE_INFO, "ignored-extension", SPAN_EMPTY, kind->line,
-                          kind->column, "%s \"%.*s\" of %.*s has no effect here (%u times)", what,
+                          kind->column, "%s \"%.*s\" of %.*s has no effect here (%u in all)", what,
                           SPAN_ARG(kind->name), SPAN_ARG(kind->uri), kind->count);
     }
     if (leftovers->not_listed > 0) {

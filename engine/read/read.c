@@ -76,7 +76,9 @@ static enum result read_file(struct span file, struct span content, bool lenient
     arena_init(&definition->arena, BLOCK_BYTES, MEMORY_BYTES_MAX);
     definition->name = arena_copy(&definition->arena, file);
     enum result result = read_notation(content, lenient, report, definition);
-    const struct lint_options options = {.lenient = lenient, .is_sound = report->errors == 0};
+    /* A lenient reader drops conditions that it cannot compile. */
+    const struct lint_options options = {.lenient = lenient,
+                                         .is_sound = report->errors == 0 && !lenient};
     for (uint32_t i = 0; result == RESULT_OK && i < definition->process_count; i++) {
         result = engine_lint(&definition->processes[i], options, report);
     }

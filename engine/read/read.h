@@ -15,7 +15,7 @@ struct engine_problem {
                             "unsupported-element", … */
     struct span element; /* id of the element, or empty */
     uint32_t line;       /* from 1; 0: unknown */
-    uint32_t column;
+    uint32_t column;     /* from 1; 0: unknown */
     struct span message; /* one sentence: `flow "Flow_3" leads to "Task_9", which does not exist` */
 };
 

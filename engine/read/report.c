@@ -129,8 +129,10 @@ static size_t format_line(const struct engine_report *report, const struct engin
                           char *out)
 {
     char place[32] = "";
-    if (problem->line > 0) {
+    if (problem->line > 0 && problem->column > 0) {
         (void)snprintf(place, sizeof place, "%u:%u:", problem->line, problem->column);
+    } else if (problem->line > 0) {
+        (void)snprintf(place, sizeof place, "%u:", problem->line);
     }
     int file_bytes =
         (int)(report->file.count < FILE_BYTES_SHOWN ? report->file.count : FILE_BYTES_SHOWN);

@@ -123,16 +123,25 @@ static const struct {
     [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_LATER, "an event with several triggers"},
 };
 
-static const char *const places[SUPPORT_PLACE_COUNT] = {
-    [SUPPORT_START] = "start event",
-    [SUPPORT_SUB_PROCESS_START] = "start event of a sub-process",
-    [SUPPORT_EVENT_PROCESS_START] = "start event of an event sub-process",
-    [SUPPORT_CATCH] = "catch event",
-    [SUPPORT_THROW] = "throw event",
-    [SUPPORT_BOUNDARY] = "boundary event",
-    [SUPPORT_BOUNDARY_BESIDE] = "non-interrupting boundary event",
-    [SUPPORT_END] = "end event",
+/* "a <before><event> <after>" */
+static const struct {
+    const char *before;
+    const char *after;
+} places[SUPPORT_PLACE_COUNT] = {
+    [SUPPORT_START] = {"", "start event"},
+    [SUPPORT_SUB_PROCESS_START] = {"", "start event of a sub-process"},
+    [SUPPORT_EVENT_PROCESS_START] = {"", "start event of an event sub-process"},
+    [SUPPORT_CATCH] = {"", "catch event"},
+    [SUPPORT_THROW] = {"", "throw event"},
+    [SUPPORT_BOUNDARY] = {"", "boundary event"},
+    [SUPPORT_BOUNDARY_BESIDE] = {"non-interrupting ", "boundary event"},
+    [SUPPORT_END] = {"", "end event"},
 };
+
+static const char *article(const char *word)
+{
+    return strchr("aeiou", word[0]) != NULL ? "an" : "a";
+}
 
 enum support engine_support_kind(enum engine_kind kind)
 {
@@ -193,8 +202,10 @@ static void judge_event(const struct engine_process *process, const struct engin
     enum support support = events[place][event];
     if (support < out->support) {
         const char *name = engine_event_kind_name(event);
-        const char *article = strchr("aeiou", name[0]) != NULL ? "an" : "a";
-        (void)snprintf(out->text, sizeof out->text, "%s %s %s", article, name, places[place]);
+        const char *before = places[place].before;
+        (void)snprintf(out->text, sizeof out->text, "%s %s%s %s",
+                       article(before[0] == '\0' ? name : before), before, name,
+                       places[place].after);
         lower(out, support, out->text);
     }
     if (node->event_count > 1 && place != SUPPORT_START) {
@@ -226,8 +237,7 @@ void engine_support_judge(const struct engine_process *process, const struct eng
     out->support = kinds[node->kind];
     out->what = engine_kind_trace_name(node->kind);
     if (out->support < SUPPORT_FULL) {
-        const char *article = strchr("aeiou", out->what[0]) != NULL ? "an" : "a";
-        (void)snprintf(out->text, sizeof out->text, "%s %s", article, out->what);
+        (void)snprintf(out->text, sizeof out->text, "%s %s", article(out->what), out->what);
         out->what = out->text;
     }
     if (engine_event_is(node->kind)) {

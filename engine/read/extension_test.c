@@ -1,0 +1,238 @@
+/*
+ * The vendors' extensions: what each writes for the same thing.
+ */
+#include "engine/read/extension.h"
+
+#include "engine/read/sample.h"
+
+Test(extension, the_task_type_is_the_explicit_one_else_the_name_of_the_element)
+{
+    static const struct {
+        const char *file;
+        const char *type;
+        bool is_explicit;
+    } rows[] = {
+        {SAMPLE_BETWEEN("<serviceTask id='x'/>"), "serviceTask", false},
+        {SAMPLE_BETWEEN("<userTask id='x'/>"), "userTask", false},
+        {SAMPLE_BETWEEN("<serviceTask id='x'><extensionElements><zeebe:taskDefinition type='pay' "
+                        "retries='5'/></extensionElements></serviceTask>"),
+         "pay", true},
+        {SAMPLE_BETWEEN("<serviceTask id='x' camunda:type='external' camunda:topic='pay'/>"), "pay",
+         true},
+        {SAMPLE_BETWEEN("<serviceTask id='x' camunda:type='mail'/>"), "mail", true},
+        {SAMPLE_BETWEEN("<serviceTask id='x' camunda:type='external'/>"), "serviceTask", false},
+        {SAMPLE_BETWEEN("<serviceTask id='x' strider:type='pay'/>"), "pay", true},
+        {SAMPLE_BETWEEN("<serviceTask id='x' camunda:class='org.acme.Pay'/>"), "serviceTask",
+         false},
+        {SAMPLE_BETWEEN("<serviceTask id='x' xmlns:a='http://activiti.org/bpmn' a:type='mail'/>"),
+         "mail", true},
+        {SAMPLE_BETWEEN("<serviceTask id='x' xmlns:f='http://flowable.org/bpmn' "
+                        "f:type='external-worker' f:topic='pay'/>"),
+         "pay", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sample sample = sample_accept(rows[i].file);
+        SAMPLE_EXPECT_TEXT(sample_node(&sample, "x")->task_type, rows[i].type);
+        cr_expect_eq(sample_node(&sample, "x")->task_type_explicit, rows[i].is_explicit, "row %zu",
+                     i);
+        sample_free(&sample);
+    }
+    sample_refuse(SAMPLE_BETWEEN("<serviceTask id='x'><extensionElements><zeebe:taskDefinition "
+                                 "type='=t'/></extensionElements></serviceTask>"),
+                  "unsupported-element", "x", "task type by expression");
+}
+
+Test(extension, zeebe_mappings_headers_and_retries)
+{
+    struct sample sample = sample_accept(SAMPLE_BETWEEN(
+        "<serviceTask id='x'><extensionElements><zeebe:taskDefinition type='pay' retries='5'/>"
+        "<zeebe:ioMapping><zeebe:input source='=order.total' target='amount'/><zeebe:input "
+        "source='EUR' target='to.currency'/><zeebe:output source='=receipt' "
+        "target='paid'/></zeebe:ioMapping>"
+        "<zeebe:taskHeaders><zeebe:header key='url' value='=not an expression'/><zeebe:header "
+        "key='empty' value=''/></zeebe:taskHeaders></extensionElements></serviceTask>"));
+    const struct engine_node *node = sample_node(&sample, "x");
+    cr_expect_eq(node->inputs.count, 2);
+    SAMPLE_EXPECT_MAPPING(node->inputs, "amount", "=order.total");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "to.currency", "EUR");
+    SAMPLE_EXPECT_MAPPING(node->outputs, "paid", "=receipt");
+    SAMPLE_EXPECT_MAPPING(node->headers, "url", "\"=not an expression\"");
+    SAMPLE_EXPECT_MAPPING(node->headers, "empty", "\"\"");
+    SAMPLE_EXPECT_TEXT(sample_source(node->retries), "5");
+    sample_free(&sample);
+}
+
+Test(extension, zeebe_human_tasks_scripts_calls_and_decisions)
+{
+    struct sample sample = sample_accept(SAMPLE_BETWEEN(
+        "<userTask id='x'><extensionElements><zeebe:userTask/><zeebe:assignmentDefinition "
+        "assignee='=owner' candidateGroups='a,b' candidateUsers='u'/>"
+        "<zeebe:taskSchedule dueDate='=due'/><zeebe:formDefinition "
+        "formId='form-1'/></extensionElements></userTask>"
+        "<scriptTask id='s'><extensionElements><zeebe:script expression='=1 + 2' "
+        "resultVariable='three'/></extensionElements></scriptTask>"
+        "<callActivity id='c'><extensionElements><zeebe:calledElement processId='sub' "
+        "propagateAllChildVariables='false'/></extensionElements></callActivity>"
+        "<businessRuleTask id='d'><extensionElements><zeebe:calledDecision decisionId='dish' "
+        "resultVariable='menu'/></extensionElements></businessRuleTask>"));
+    const struct engine_assignment *assignment = &sample_node(&sample, "x")->assignment;
+    SAMPLE_EXPECT_TEXT(sample_source(assignment->assignee), "=owner");
+    SAMPLE_EXPECT_TEXT(sample_source(assignment->candidate_groups), "a,b");
+    SAMPLE_EXPECT_TEXT(sample_source(assignment->candidate_users), "u");
+    SAMPLE_EXPECT_TEXT(sample_source(assignment->due_date), "=due");
+    SAMPLE_EXPECT_TEXT(assignment->form_key, "form-1");
+    SAMPLE_EXPECT_TEXT(sample_source(sample_node(&sample, "s")->script), "=1 + 2");
+    SAMPLE_EXPECT_TEXT(sample_node(&sample, "s")->result_variable, "three");
+    const struct engine_node *call = sample_node(&sample, "c");
+    SAMPLE_EXPECT_TEXT(sample_source(call->called), "sub");
+    cr_expect(call->propagate_in && !call->propagate_out && !call->propagate_all);
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "d")->headers, "decisionId", "dish");
+    SAMPLE_EXPECT_TEXT(sample_node(&sample, "d")->result_variable, "menu");
+    cr_expect_null(sample_problem(&sample, "ignored-extension", ""), "%s", sample_text(&sample));
+    sample_free(&sample);
+}
+
+Test(extension, camunda_java_code_goes_to_a_module_with_its_name)
+{
+    struct sample sample = sample_accept(SAMPLE(
+        "<serviceTask id='a' camunda:class='org.acme.Pay'><extensionElements><camunda:field "
+        "name='to'><camunda:string>${x}</camunda:string></camunda:field>"
+        "<camunda:field "
+        "name='body'><camunda:expression>${text}</camunda:expression></"
+        "camunda:field><camunda:field name='n' stringValue='v'/></extensionElements></serviceTask>"
+        "<serviceTask id='b' camunda:delegateExpression='#{adapter}'/>"
+        "<serviceTask id='c' camunda:expression='${bean.pay(order)}'/>"
+        "<serviceTask id='d' camunda:expression='${order.total * 2}' "
+        "camunda:resultVariable='twice'/>"
+        "<serviceTask id='e' camunda:expression=\"${execution.getVariable('a.b(')}\"/>"
+        "<userTask id='f' camunda:assignee='${finder.find(order)}' camunda:candidateGroups='sales, "
+        "${group}'/>"));
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "a")->headers, "class", "org.acme.Pay");
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "a")->headers, "to", "\"${x}\"");
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "a")->headers, "body", "${text}");
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "a")->headers, "n", "v");
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "b")->headers, "delegateExpression",
+                          "\"#{adapter}\"");
+    SAMPLE_EXPECT_MAPPING(sample_node(&sample, "c")->headers, "expression",
+                          "\"${bean.pay(order)}\"");
+    cr_expect_null(sample_node(&sample, "c")->script);
+    SAMPLE_EXPECT_TEXT(sample_source(sample_node(&sample, "d")->script), "${order.total * 2}");
+    SAMPLE_EXPECT_TEXT(sample_node(&sample, "d")->result_variable, "twice");
+    cr_expect_not_null(sample_node(&sample, "e")->script);
+    cr_expect_null(sample_node(&sample, "f")->assignment.assignee);
+    cr_expect_not_null(sample_node(&sample, "f")->assignment.candidate_groups);
+    cr_expect(sample_says(sample_problem(&sample, "bean-call", "f"), "finder"), "%s",
+              sample_text(&sample));
+    sample_free(&sample);
+}
+
+Test(extension, camunda_inputs_and_outputs_of_every_shape)
+{
+    struct sample sample = sample_accept(SAMPLE_BETWEEN(
+        "<serviceTask id='x' camunda:type='external' "
+        "camunda:topic='t'><extensionElements><camunda:inputOutput>"
+        "<camunda:inputParameter name='text'>Hello ${name}</camunda:inputParameter>"
+        "<camunda:inputParameter name='nothing'/>"
+        "<camunda:inputParameter "
+        "name='list'><camunda:list><camunda:value>a</camunda:value><camunda:value>say "
+        "\"b\"</camunda:value></camunda:list></camunda:inputParameter>"
+        "<camunda:inputParameter name='map'><camunda:map><camunda:entry "
+        "key='k'>v</camunda:entry></camunda:map></camunda:inputParameter>"
+        "<camunda:inputParameter name='mixed'><camunda:map><camunda:entry "
+        "key='k'>${v}</camunda:entry><camunda:entry "
+        "key='l'>w</camunda:entry></camunda:map></camunda:inputParameter>"
+        "<camunda:inputParameter name='script'><camunda:script scriptFormat='feel'>1 + "
+        "1</camunda:script></camunda:inputParameter>"
+        "<camunda:outputParameter name='result'>${answer}</camunda:outputParameter>"
+        "</camunda:inputOutput><camunda:failedJobRetryTimeCycle>R7/PT1M</"
+        "camunda:failedJobRetryTimeCycle>"
+        "<camunda:properties><camunda:property name='profile' "
+        "value='CRM'/></camunda:properties></extensionElements></serviceTask>"));
+    const struct engine_node *node = sample_node(&sample, "x");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "text", "Hello ${name}");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "nothing", "null");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "list", "[\"a\", \"say \\\"b\\\"\"]");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "map", "{\"k\": \"v\"}");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "mixed.k", "${v}");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "mixed.l", "w");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "script", "1 + 1");
+    SAMPLE_EXPECT_MAPPING(node->outputs, "result", "${answer}");
+    SAMPLE_EXPECT_MAPPING(node->headers, "profile", "CRM");
+    SAMPLE_EXPECT_TEXT(sample_source(node->retries), "7");
+    sample_free(&sample);
+    sample_refuse(
+        SAMPLE_BETWEEN(
+            "<task id='x'><extensionElements><camunda:inputOutput><camunda:inputParameter "
+            "name='i'><camunda:script "
+            "scriptFormat='javascript'>x</camunda:script></camunda:inputParameter></"
+            "camunda:inputOutput></extensionElements></task>"),
+        "unsupported-element", "x", "javascript");
+    sample_refuse(
+        SAMPLE_BETWEEN(
+            "<task id='x'><extensionElements><camunda:inputOutput><camunda:inputParameter "
+            "name='i'><camunda:list><camunda:value>${a}</camunda:value></camunda:list></"
+            "camunda:inputParameter></camunda:inputOutput></extensionElements></task>"),
+        "unsupported-element", "x", "list with expressions");
+}
+
+Test(extension, camunda_calls_pass_only_what_they_declare)
+{
+    struct sample sample = sample_accept(
+        SAMPLE("<callActivity id='a' calledElement='s'><extensionElements><camunda:in "
+               "source='order' target='o'/><camunda:in sourceExpression='${n + 1}' "
+               "target='n'/><camunda:in businessKey='${key}'/>"
+               "<camunda:out source='r' target='result'/></extensionElements></callActivity>"
+               "<callActivity id='b' calledElement='s'><extensionElements><camunda:in "
+               "variables='all'/></extensionElements></callActivity>"));
+    const struct engine_node *a = sample_node(&sample, "a");
+    SAMPLE_EXPECT_MAPPING(a->inputs, "o", "order");
+    SAMPLE_EXPECT_MAPPING(a->inputs, "n", "${n + 1}");
+    SAMPLE_EXPECT_MAPPING(a->inputs, "businessKey", "${key}");
+    SAMPLE_EXPECT_MAPPING(a->outputs, "result", "r");
+    cr_expect(!a->propagate_in && !a->propagate_out && !a->propagate_all);
+    const struct engine_node *b = sample_node(&sample, "b");
+    cr_expect(b->propagate_in && !b->propagate_out);
+    sample_free(&sample);
+}
+
+Test(extension, our_own)
+{
+    struct sample sample = sample_accept(SAMPLE_BETWEEN(
+        "<userTask id='x' strider:type='review' strider:retries='4' strider:assignee='=owner' "
+        "strider:candidateGroups='a' strider:candidateUsers='b' strider:dueDate='=d' "
+        "strider:formKey='f'"
+        " strider:resultVariable='r' strider:correlationKey='=k'>"
+        "<extensionElements><strider:input source='=a' target='b'/><strider:output source='=c' "
+        "target='d'/><strider:header key='url' value='=base'/></extensionElements></userTask>"));
+    const struct engine_node *node = sample_node(&sample, "x");
+    SAMPLE_EXPECT_TEXT(node->task_type, "review");
+    SAMPLE_EXPECT_TEXT(sample_source(node->retries), "4");
+    SAMPLE_EXPECT_TEXT(sample_source(node->assignment.assignee), "=owner");
+    SAMPLE_EXPECT_TEXT(sample_source(node->assignment.due_date), "=d");
+    SAMPLE_EXPECT_TEXT(node->assignment.form_key, "f");
+    SAMPLE_EXPECT_TEXT(node->result_variable, "r");
+    SAMPLE_EXPECT_TEXT(sample_source(node->correlation_key), "=k");
+    SAMPLE_EXPECT_MAPPING(node->inputs, "b", "=a");
+    SAMPLE_EXPECT_MAPPING(node->outputs, "d", "=c");
+    SAMPLE_EXPECT_MAPPING(node->headers, "url", "=base");
+    cr_expect_eq(sample.report.count, 0, "%s", sample_text(&sample));
+    sample_free(&sample);
+}
+
+Test(extension, what_nobody_reads_is_listed_once_a_kind)
+{
+    struct sample sample = sample_accept(SAMPLE(
+        "<startEvent id='s' "
+        "camunda:initiator='me'><extensionElements><camunda:formData/></extensionElements></"
+        "startEvent>"
+        "<task id='t' "
+        "camunda:priority='1'><extensionElements><camunda:formData/></extensionElements></task>"));
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < sample.report.count; i++) {
+        listed += strcmp(sample.report.problems[i].rule, "ignored-extension") == 0;
+    }
+    cr_expect_eq(listed, 3, "%s", sample_text(&sample));
+    cr_expect(sample_says(sample_problem(&sample, "ignored-extension", ""), "2 in all"), "%s",
+              sample_text(&sample));
+    sample_free(&sample);
+}
