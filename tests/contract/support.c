@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "proto/base/assert.h"
@@ -75,6 +76,24 @@ void contract_asker_release(struct contract_asker *asker)
     message_free(asker->message);
     asker->message = NULL;
     asker->answers = 0;
+}
+
+void contract_flip(const char *path, struct span bytes)
+{
+    FILE *file = fopen(path, "r+b");
+    cr_assert_not_null(file);
+    cr_assert_eq(fseek(file, 0, SEEK_END), 0);
+    size_t count = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *content = malloc(count);
+    cr_assert_eq(fread(content, 1, count, file), count);
+    uint8_t *place = memmem(content, count, bytes.bytes, bytes.count);
+    cr_assert_not_null(place, "the bytes are in the file");
+    *place ^= 1;
+    rewind(file);
+    cr_assert_eq(fwrite(content, 1, count, file), count);
+    free(content);
+    fclose(file);
 }
 
 uint64_t contract_draw(uint64_t *state, uint64_t below)

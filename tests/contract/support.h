@@ -30,6 +30,9 @@ struct proto_address contract_ask(struct contract_asker *asker);
 const struct proto_port_done *contract_answer(struct contract_asker *asker);
 void contract_asker_release(struct contract_asker *asker);
 
+/* Flips a bit of the first place in the file that holds these bytes; asserts that there is one. */
+void contract_flip(const char *path, struct span bytes);
+
 /* The next of a sequence of numbers below `below` that `state` determines. */
 uint64_t contract_draw(uint64_t *state, uint64_t below);
 /* Fills with bytes that follow from `seed`. */
