@@ -41,22 +41,33 @@ static void put_text(struct line *line, const char *text)
     }
 }
 
+/* All of the bytes or none: half of an escape or of a character would spoil the line. */
+static void put_whole(struct line *line, const void *bytes, size_t count)
+{
+    if (line->count + count <= LOGS_LINE_BYTES - LINE_TAIL_BYTES) {
+        memcpy(line->bytes + line->count, bytes, count);
+        line->count += count;
+    }
+}
+
 static void put_json(struct line *line, struct span text)
 {
-    static const char digits[] = "0123456789abcdef";
+    const uint8_t *end = text.bytes + text.count;
     put(line, '"');
-    for (size_t i = 0; i < text.count; i++) {
-        uint8_t byte = text.bytes[i];
-        if (byte == '"' || byte == '\\') {
-            put(line, '\\');
-            put(line, (char)byte);
-        } else if (byte < 0x20) {
-            put_text(line, "\\u00");
-            put(line, digits[byte >> 4]);
-            put(line, digits[byte & 15]);
+    for (const uint8_t *next = text.bytes; next < end;) {
+        char escape[8];
+        size_t count = text_utf8_sequence(next, end);
+        if (count == 0) {
+            put(line, '?'); /* a character that a cut line holds half of */
+            count = 1;
+        } else if (*next == '"' || *next == '\\') {
+            put_whole(line, (char[]){'\\', (char)*next}, 2);
+        } else if (*next < 0x20) {
+            put_whole(line, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", *next));
         } else {
-            put(line, (char)byte);
+            put_whole(line, next, count);
         }
+        next += count;
     }
     line->bytes[line->count++] = '"';
 }

@@ -48,10 +48,16 @@ static int complain_about_option(const struct cli_verb *verb, const char *writte
         return cli_complain(verb->name, CLI_USAGE, "option \"%s\" needs a value (strider %s --help)",
                             written, verb->name);
     }
-    const char *name = written + strspn(written, "-");
+    char name[64];
+    const char *begin = written + strspn(written, "-");
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(begin, "="), begin);
     const char *near =
         cli_nearest(name, verb->options, option_count(verb), sizeof(verb->options[0]));
-    if (near != NULL && strcmp(near, name) != 0) {
+    if (near != NULL && strcmp(near, name) == 0) {
+        return cli_complain(verb->name, CLI_USAGE, "option \"--%s\" takes no value (strider %s --help)",
+                            name, verb->name);
+    }
+    if (near != NULL) {
         return cli_complain(verb->name, CLI_USAGE,
                             "no option \"%s\"; did you mean \"--%s\"? (strider %s --help)", written,
                             near, verb->name);
