@@ -93,6 +93,8 @@ static int restart_row(struct storage_sqlite *self, const struct message *messag
                        struct span started);
 static int write_logs(struct storage_sqlite *self, const struct message *message);
 static int run(sqlite3_stmt *statement);
+static sqlite3_file *wal_of(const struct storage_sqlite *self);
+static bool refused_for_space(const struct storage_sqlite *self);
 static int bind_value(sqlite3_stmt *statement, int place, struct span value);
 
 enum result storage_sqlite_index_open(const char *file, struct storage_index **out)
@@ -404,12 +406,9 @@ static enum result index_position(struct storage_index *index, uint64_t *positio
 static enum result index_flush(struct storage_index *index)
 {
     struct storage_sqlite *self = storage_sqlite_cast(index);
-    sqlite3_file *wal = NULL;
-    int code = sqlite3_file_control(self->database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
-    if (code == SQLITE_OK && wal != NULL && wal->pMethods != NULL) {
-        code = wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-    }
-    return storage_sqlite_result(self, code);
+    sqlite3_file *wal = wal_of(self);
+    int flags = SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY;
+    return wal == NULL ? RESULT_OK : storage_sqlite_result(self, wal->pMethods->xSync(wal, flags));
 }
 
 static enum result index_remove(struct storage_index *index, struct span execution_id)
@@ -472,6 +471,27 @@ int storage_sqlite_bind_text(sqlite3_stmt *statement, int place, struct span tex
     return sqlite3_bind_text64(statement, place, bytes, text.count, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+static sqlite3_file *wal_of(const struct storage_sqlite *self)
+{
+    sqlite3_file *wal = NULL;
+    int code = sqlite3_file_control(self->database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    return code == SQLITE_OK && wal != NULL && wal->pMethods != NULL ? wal : NULL;
+}
+
+/* SQLite knows a full disk, but calls a met quota or file size limit an I/O error. */
+static bool refused_for_space(const struct storage_sqlite *self)
+{
+    int of_main = 0;
+    int of_wal = 0;
+    sqlite3_file *wal = wal_of(self);
+    sqlite3_file_control(self->database, "main", SQLITE_FCNTL_LAST_ERRNO, &of_main);
+    if (wal != NULL) {
+        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &of_wal);
+    }
+    return storage_posix_result(of_main) == RESULT_FULL ||
+           storage_posix_result(of_wal) == RESULT_FULL;
+}
+
 enum result storage_sqlite_result(const struct storage_sqlite *self, int code)
 {
     switch (code & 0xff) {
@@ -495,9 +515,7 @@ enum result storage_sqlite_result(const struct storage_sqlite *self, int code)
     case SQLITE_AUTH:
         return RESULT_DENIED;
     case SQLITE_IOERR:
-        return storage_posix_result(sqlite3_system_errno(self->database)) == RESULT_FULL
-                   ? RESULT_FULL
-                   : RESULT_IO;
+        return refused_for_space(self) ? RESULT_FULL : RESULT_IO;
     default:
         return RESULT_IO;
     }
