@@ -1,0 +1,666 @@
+/*
+ * run.c: `strider run`: one execution in this process, on the real actors and the embedded store. It waits for what happens
+ * by itself (timers, retries, module answers) and ends when the execution does, or when only somebody outside can go on.
+ *
+ * The main thread asks and waits; replies and events reach it through an inbox that the actors' threads fill.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "engine/read/read.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+#include "tools/strider/host.h"
+#include "tools/strider/input.h"
+#include "tools/strider/logs.h"
+#include "tools/strider/print.h"
+#include "tools/strider/verbs.h"
+
+#define RUN_ARENA_BYTES   (512u << 20)
+#define RUN_PROJECT       "default"
+#define TICK_MS           200 /* how often Ctrl-C is looked for while nothing happens */
+#define LAST_WRITES_MS    5000
+#define DEFINITIONS_MAX   64u
+#define DIRECTORY_BYTES   4096u
+
+/* ---- inbox ---- */
+
+enum ticket { TICKET_START, TICKET_GET, TICKET_COUNT };
+
+/* Filled by the actors' threads, emptied by the main thread; the mutex guards all of it. */
+struct inbox {
+    struct proto_sink replies; /* first: the sink is the inbox */
+    struct proto_sink events;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct proto_message *reply[TICKET_COUNT];
+    uint64_t event_count;
+};
+
+static enum result take_reply(struct proto_sink *self, struct proto_message **message)
+{
+    struct inbox *inbox = (struct inbox *)self;
+    ASSERT((*message)->reply_to.ticket < TICKET_COUNT);
+    pthread_mutex_lock(&inbox->mutex);
+    message_free(inbox->reply[(*message)->reply_to.ticket]);
+    inbox->reply[(*message)->reply_to.ticket] = *message;
+    *message = NULL;
+    pthread_cond_signal(&inbox->changed);
+    pthread_mutex_unlock(&inbox->mutex);
+    return RESULT_OK;
+}
+
+static enum result take_event(struct proto_sink *self, struct proto_message **message)
+{
+    struct inbox *inbox = (struct inbox *)((char *)self - offsetof(struct inbox, events));
+    message_free(*message); /* that something happened is enough: what, is asked for */
+    *message = NULL;
+    pthread_mutex_lock(&inbox->mutex);
+    inbox->event_count++;
+    pthread_cond_signal(&inbox->changed);
+    pthread_mutex_unlock(&inbox->mutex);
+    return RESULT_OK;
+}
+
+static void inbox_init(struct inbox *inbox)
+{
+    *inbox = (struct inbox){.replies.send = take_reply, .events.send = take_event};
+    pthread_mutex_init(&inbox->mutex, NULL);
+    pthread_cond_init(&inbox->changed, NULL);
+}
+
+static void inbox_release(struct inbox *inbox)
+{
+    for (size_t i = 0; i < TICKET_COUNT; i++) {
+        message_free(inbox->reply[i]);
+    }
+    pthread_cond_destroy(&inbox->changed);
+    pthread_mutex_destroy(&inbox->mutex);
+}
+
+static bool interrupted(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}
+
+/* Until there is a reply to the ticket or there are more events than `seen`. False: Ctrl-C. */
+static bool inbox_wait(struct inbox *inbox, enum ticket ticket, uint64_t seen)
+{
+    bool go_on = true;
+    pthread_mutex_lock(&inbox->mutex);
+    while (inbox->reply[ticket] == NULL && inbox->event_count <= seen) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&inbox->changed, &inbox->mutex, &until);
+        if (interrupted()) {
+            go_on = false;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&inbox->mutex);
+    return go_on;
+}
+
+static uint64_t inbox_events(struct inbox *inbox)
+{
+    pthread_mutex_lock(&inbox->mutex);
+    uint64_t count = inbox->event_count;
+    pthread_mutex_unlock(&inbox->mutex);
+    return count;
+}
+
+static struct proto_message *inbox_reply(struct inbox *inbox, enum ticket ticket)
+{
+    pthread_mutex_lock(&inbox->mutex);
+    struct proto_message *reply = inbox->reply[ticket];
+    inbox->reply[ticket] = NULL;
+    pthread_mutex_unlock(&inbox->mutex);
+    return reply;
+}
+
+/* ---- one run ---- */
+
+struct run {
+    const struct cli_arguments *arguments;
+    struct arena arena;
+    struct inbox inbox;
+    struct cli_host host;
+    char directory[DIRECTORY_BYTES];
+    bool temporary; /* the directory is removed at the end */
+    struct actor_project_file definitions[DEFINITIONS_MAX];
+    size_t definition_count;
+    struct span process;
+    char execution_id[UUID_TEXT_BYTES + 1];
+    int64_t shown; /* sequence of the last step that --trace has printed */
+    bool told_of_waits;
+};
+
+static uint64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* ---- what is run ---- */
+
+static int read_definition(struct run *run, const char *path, struct span process_id)
+{
+    char problem[512];
+    struct span content;
+    if (run->definition_count == DEFINITIONS_MAX) {
+        return cli_complain("run", CLI_USAGE, "more than %u definitions", DEFINITIONS_MAX);
+    }
+    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &run->arena, &content, problem) != RESULT_OK) {
+        return cli_complain("run", CLI_USAGE, "%s", problem);
+    }
+    struct engine_report report;
+    struct engine_definition *definition = NULL;
+    engine_report_init(&report, span_text(path));
+    enum result result = engine_read(span_text(path), content, &report, &definition);
+    struct span text = engine_report_text(&report, ENGINE_WARNING, &run->arena);
+    fprintf(stderr, "%.*s", SPAN_ARG(text));
+    int code = CLI_DONE;
+    if (result != RESULT_OK) {
+        code = report.errors > 0 ? CLI_FAILED : cli_complain("run", CLI_FAILED, "%s: %s", path, result_text(result));
+    } else if (run->definition_count == 0) {
+        const struct engine_process *process = engine_definition_find(definition, process_id);
+        if (process == NULL) {
+            code = cli_complain("run", CLI_USAGE, "%s has no process \"%.*s\"", path, SPAN_ARG(process_id));
+        } else {
+            run->process = arena_copy(&run->arena, process->id);
+        }
+    }
+    if (definition != NULL) {
+        engine_definition_free(definition);
+    }
+    engine_report_release(&report);
+    const char *slash = strrchr(path, '/');
+    run->definitions[run->definition_count++] =
+        (struct actor_project_file){.name = span_text(slash == NULL ? path : slash + 1), .content = content};
+    return code;
+}
+
+static int read_definitions(struct run *run)
+{
+    const char *process = cli_option_value(run->arguments, "process");
+    int code = read_definition(run, run->arguments->operands[0], span_text(process));
+    const char *with;
+    for (size_t i = 0; code == CLI_DONE && (with = cli_option_nth(run->arguments, "with", i)) != NULL; i++) {
+        code = read_definition(run, with, SPAN_EMPTY);
+    }
+    return code;
+}
+
+/* NAME=VALUE options as one MAP value; empty when none was given. */
+static int read_pairs(struct run *run, const char *option, const char *shown_as, struct span *out)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, &run->arena, 256);
+    size_t mark = wire_open_map(&writer);
+    uint32_t count = 0;
+    const char *text;
+    for (; (text = cli_option_nth(run->arguments, option, count)) != NULL; count++) {
+        struct span name;
+        struct span value;
+        int code = cli_read_pair("run", shown_as, text, &run->arena, &name, &value);
+        if (code != CLI_DONE) {
+            return code;
+        }
+        wire_write_string(&writer, name);
+        wire_write_raw(&writer, value);
+    }
+    wire_close_map(&writer, mark, count);
+    *out = count == 0 ? SPAN_EMPTY : wire_writer_span(&writer);
+    return CLI_DONE;
+}
+
+static int read_option_json(struct run *run, const char *option, const char *shown_as, struct span *out)
+{
+    const char *text = cli_option_value(run->arguments, option);
+    *out = SPAN_EMPTY;
+    if (text == NULL) {
+        return CLI_DONE;
+    }
+    int code = cli_read_json("run", shown_as, text, &run->arena, out);
+    if (code == CLI_DONE && !wire_is(*out, WIRE_MAP)) {
+        return cli_complain("run", CLI_USAGE, "%s wants an object", shown_as);
+    }
+    return code;
+}
+
+static int load_project(struct run *run)
+{
+    struct actor_project project = {.project = span_text(RUN_PROJECT),
+                                    .workspace = span_text("default"),
+                                    .definitions = run->definitions,
+                                    .definition_count = run->definition_count};
+    const char *file = cli_option_value(run->arguments, "modules");
+    int code = read_pairs(run, "env", "--env", &project.environment);
+    if (code == CLI_DONE && file != NULL) {
+        char path[DIRECTORY_BYTES];
+        snprintf(path, sizeof(path), "@%s", file);
+        code = cli_read_json("run", "--modules", path, &run->arena, &project.modules);
+    }
+    if (code != CLI_DONE) {
+        return code;
+    }
+    struct span problems = SPAN_EMPTY;
+    enum result result = actor_runtime_load(run->host.runtime, &project, 1, &run->arena, &problems);
+    if (result != RESULT_OK && problems.count == 0) {
+        problems = span_text(result_text(result));
+    }
+    return result == RESULT_OK ? CLI_DONE : cli_complain("run", CLI_FAILED, "%.*s", SPAN_ARG(problems));
+}
+
+/* ---- asking the engine ---- */
+
+static int send_request(struct run *run, enum proto_operation operation, struct span body, enum ticket ticket)
+{
+    struct proto_message *request = message_new(PROTO_REQUEST, body.count);
+    if (request == NULL || body.count == 0) {
+        message_free(request);
+        return cli_complain("run", CLI_FAILED, "out of memory");
+    }
+    request->as.request.operation = operation;
+    request->as.request.spelling = PROTO_MSGPACK;
+    request->as.request.body = message_keep(request, body);
+    request->as.request.received_ms = monotonic_ms();
+    request->reply_to = (struct proto_address){.sink = &run->inbox.replies, .ticket = ticket};
+    struct proto_sink *router = actor_runtime_router(run->host.runtime);
+    enum result result = router->send(router, &request);
+    if (result != RESULT_OK) {
+        message_free(request);
+        return cli_complain("run", CLI_FAILED, "the engine does not take the request: %s", result_text(result));
+    }
+    return CLI_DONE;
+}
+
+static int send_start(struct run *run)
+{
+    struct span payloads[3];
+    static const char *const names[3] = {"request", "context", "execution"};
+    int code = read_option_json(run, "request", "--request", &payloads[0]);
+    code = code == CLI_DONE ? read_option_json(run, "context", "--context", &payloads[1]) : code;
+    code = code == CLI_DONE ? read_pairs(run, "var", "--var", &payloads[2]) : code;
+    if (code != CLI_DONE) {
+        return code;
+    }
+    struct wire_writer writer;
+    wire_writer_init(&writer, &run->arena, 1024);
+    size_t mark = wire_open_map(&writer);
+    uint32_t count = 5;
+    wire_pair_int(&writer, "v", 1);
+    wire_pair_text(&writer, "op", "start");
+    wire_pair_text(&writer, "projectId", RUN_PROJECT);
+    wire_pair_string(&writer, "process", run->process);
+    wire_pair_text(&writer, "executionId", run->execution_id);
+    for (size_t i = 0; i < 3; i++) {
+        if (payloads[i].count > 0) {
+            wire_pair_value(&writer, names[i], payloads[i]);
+            count++;
+        }
+    }
+    wire_close_map(&writer, mark, count);
+    return send_request(run, PROTO_OP_START, wire_writer_span(&writer), TICKET_START);
+}
+
+/* The execution as it is now; the reply's bytes live in the arena. CLI_WAITING: interrupted. */
+static int get_execution(struct run *run, struct span *out)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, &run->arena, 256);
+    wire_write_map(&writer, 4);
+    wire_pair_int(&writer, "v", 1);
+    wire_pair_text(&writer, "op", "get");
+    wire_pair_text(&writer, "executionId", run->execution_id);
+    wire_write_text(&writer, "include");
+    wire_write_array(&writer, 2);
+    wire_write_text(&writer, "payloads");
+    wire_write_text(&writer, "map");
+    int code = send_request(run, PROTO_OP_GET, wire_writer_span(&writer), TICKET_GET);
+    if (code != CLI_DONE) {
+        return code;
+    }
+    if (!inbox_wait(&run->inbox, TICKET_GET, UINT64_MAX)) {
+        return CLI_WAITING;
+    }
+    struct proto_message *reply = inbox_reply(&run->inbox, TICKET_GET);
+    *out = arena_copy(&run->arena, reply->as.reply.body);
+    message_free(reply);
+    return CLI_DONE;
+}
+
+/* ---- showing ---- */
+
+static void show_steps(struct run *run, struct span execution)
+{
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(execution, "executionMap"));
+    struct span step;
+    while (wire_array_next(&walk, &step)) {
+        int64_t sequence = wire_int_or(wire_find_text(step, "sequence"), 0);
+        if (sequence > run->shown) {
+            struct span at = wire_string_or(wire_find_text(step, "at"), "");
+            struct span task = cli_cell(wire_find_text(step, "taskId"), &run->arena);
+            fprintf(stderr, "%.*s  step %3" PRId64 "  %.*s\n", SPAN_ARG(at), sequence, SPAN_ARG(task));
+            run->shown = sequence;
+        }
+    }
+}
+
+/* What only time can end: said once a wait, so that nobody takes it for a hang. */
+static void show_waits(struct run *run, struct span execution)
+{
+    if (run->told_of_waits) {
+        return;
+    }
+    run->told_of_waits = true;
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(execution, "waiting"));
+    struct span wait;
+    while (wire_array_next(&walk, &wait)) {
+        struct span task = cli_cell(wire_find_text(wait, "taskId"), &run->arena);
+        struct span kind = cli_cell(wire_find_text(wait, "kind"), &run->arena);
+        struct span due = cli_cell(wire_find_text(wait, "dueAt"), &run->arena);
+        fprintf(stderr, "waiting: %.*s (%.*s)%s%.*s\n", SPAN_ARG(task), SPAN_ARG(kind), due.count > 0 ? " until " : "",
+                SPAN_ARG(due));
+    }
+}
+
+/* The node ids of all steps in order: as one text for a person, as a list for a program. */
+static struct span trace_of(struct run *run, struct span execution, bool json)
+{
+    struct span map = wire_find_text(execution, "executionMap");
+    struct wire_writer writer;
+    wire_writer_init(&writer, &run->arena, 256 + map.count);
+    wire_write_array(&writer, wire_count(map));
+    struct span text = SPAN_EMPTY;
+    struct wire_map_walk walk = wire_array_begin(map);
+    struct span step;
+    while (wire_array_next(&walk, &step)) {
+        struct span task = wire_string_or(wire_find_text(step, "taskId"), "");
+        if (json) {
+            wire_write_string(&writer, task);
+        } else {
+            text = arena_format(&run->arena, "%.*s%s%.*s", SPAN_ARG(text), text.count == 0 ? "" : " > ", SPAN_ARG(task));
+        }
+    }
+    if (!json) {
+        wire_writer_init(&writer, &run->arena, text.count + 8);
+        wire_write_string(&writer, text);
+    }
+    return wire_writer_span(&writer);
+}
+
+static void show_result(struct run *run, struct span execution)
+{
+    static const char *const members[] = {"executionId", "process", "state",     "status", "lifecycle",
+                                          "trace",       "waiting", "request",   "response", "context",
+                                          "module",      "execution", "nodes",   "output", "error"};
+    bool json = cli_wants_json(run->arguments);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &run->arena, execution.count + 256);
+    size_t mark = wire_open_map(&writer);
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        bool trace = strcmp(members[i], "trace") == 0;
+        struct span value = trace ? trace_of(run, execution, json) : wire_find_text(execution, members[i]);
+        if (value.count > 0) {
+            wire_pair_value(&writer, members[i], value);
+            count++;
+        }
+    }
+    wire_close_map(&writer, mark, count);
+    if (json) {
+        cli_print_json(wire_writer_span(&writer), &run->arena);
+    } else {
+        cli_print_members(wire_writer_span(&writer), &run->arena);
+    }
+}
+
+static int complain_about_error(struct run *run, struct span error, int code)
+{
+    struct span name = cli_cell(wire_find_text(error, "code"), &run->arena);
+    struct span message = cli_cell(wire_find_text(error, "message"), &run->arena);
+    return cli_complain("run", code, "%.*s: %.*s", SPAN_ARG(name), SPAN_ARG(message));
+}
+
+static int conclude(struct run *run, struct span execution)
+{
+    int64_t state = wire_int_or(wire_find_text(execution, "state"), 0);
+    show_result(run, execution);
+    if ((state & ENGINE_STATE_STOPPED) == 0) {
+        struct span waits = cli_cell(wire_find_text(execution, "waiting"), &run->arena);
+        return cli_complain("run", CLI_WAITING, "waiting for input from outside: %.*s", SPAN_ARG(waits));
+    }
+    if ((state & ENGINE_STATE_EXCEPTION) == 0 && (state & ENGINE_STATE_COMPLETED) != 0) {
+        return CLI_DONE;
+    }
+    struct span error = wire_find_text(execution, "error");
+    if (wire_is(error, WIRE_MAP)) {
+        return complain_about_error(run, error, CLI_FAILED);
+    }
+    return cli_complain("run", CLI_FAILED, "it ended with state %" PRId64, state);
+}
+
+/* ---- following ---- */
+
+enum standing { STANDING_MOVES, STANDING_WAITS_FOR_TIME, STANDING_WAITS_FOR_OTHERS, STANDING_ENDED };
+
+static enum standing standing_of(struct span execution)
+{
+    int64_t state = wire_int_or(wire_find_text(execution, "state"), 0);
+    if (state & ENGINE_STATE_STOPPED) {
+        return STANDING_ENDED;
+    }
+    if ((state & ENGINE_STATE_WAITING_TASK_CALLBACK) == 0) {
+        return STANDING_MOVES;
+    }
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(execution, "waiting"));
+    struct span wait;
+    while (wire_array_next(&walk, &wait)) {
+        struct span kind = wire_string_or(wire_find_text(wait, "kind"), "");
+        if (span_is(kind, "timer") || span_is(kind, "retry")) {
+            return STANDING_WAITS_FOR_TIME;
+        }
+    }
+    return STANDING_WAITS_FOR_OTHERS;
+}
+
+/* The start was refused: there is no execution to look at. */
+static int check_start(struct run *run, bool *answered)
+{
+    struct proto_message *reply = inbox_reply(&run->inbox, TICKET_START);
+    if (reply == NULL) {
+        return CLI_DONE;
+    }
+    *answered = true;
+    int code = CLI_DONE;
+    if (!reply->as.reply.ok) {
+        struct span body = arena_copy(&run->arena, reply->as.reply.body);
+        code = complain_about_error(run, wire_find_text(body, "error"), CLI_FAILED);
+    }
+    message_free(reply);
+    return code;
+}
+
+/* Looks at the execution after each event until it ends or waits for others. */
+static int follow(struct run *run)
+{
+    bool trace = cli_option_flag(run->arguments, "trace");
+    bool answered = false;
+    uint64_t seen = 0;
+    for (;;) {
+        if (!inbox_wait(&run->inbox, TICKET_START, seen)) {
+            return cli_complain("run", CLI_FAILED, "interrupted");
+        }
+        seen = inbox_events(&run->inbox);
+        int code = check_start(run, &answered);
+        if (code != CLI_DONE || (!answered && !trace)) {
+            if (code != CLI_DONE) {
+                return code;
+            }
+            continue;
+        }
+        arena_clear(&run->arena);
+        struct span execution;
+        code = get_execution(run, &execution);
+        if (code != CLI_DONE) {
+            return code == CLI_WAITING ? cli_complain("run", CLI_FAILED, "interrupted") : code;
+        }
+        if (trace) {
+            show_steps(run, execution);
+        }
+        enum standing standing = answered ? standing_of(execution) : STANDING_MOVES;
+        if (standing == STANDING_ENDED || standing == STANDING_WAITS_FOR_OTHERS) {
+            return conclude(run, execution);
+        }
+        run->told_of_waits = run->told_of_waits && standing == STANDING_WAITS_FOR_TIME;
+        if (standing == STANDING_WAITS_FOR_TIME) {
+            show_waits(run, execution);
+        }
+    }
+}
+
+/* ---- the store ---- */
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int choose_directory(struct run *run)
+{
+    const char *data = cli_option_value(run->arguments, "data");
+    if (data != NULL) {
+        snprintf(run->directory, sizeof(run->directory), "%s", data);
+        return CLI_DONE;
+    }
+    const char *parent = getenv("TMPDIR");
+    snprintf(run->directory, sizeof(run->directory), "%s/strider-run-XXXXXX", parent == NULL ? "/tmp" : parent);
+    if (mkdtemp(run->directory) == NULL) {
+        return cli_complain("run", CLI_FAILED, "%s: %s", run->directory, strerror(errno));
+    }
+    run->temporary = true;
+    return CLI_DONE;
+}
+
+static int open_host(struct run *run)
+{
+    struct cli_host_options options = {
+        .directory = run->directory,
+        .engine =
+            {
+                .shard_count = 1,
+                .durability = run->temporary ? ACTOR_NOT_DURABLE : ACTOR_DURABLE,
+                .step_blobs = run->temporary ? ACTOR_STEPS_OFF : ACTOR_STEPS_ALL,
+                .audit = true,
+                .observer = &run->inbox.events,
+            },
+        .modules = {.queue_max = 4096},
+    };
+    char error[512];
+    struct actor_recovery recovery;
+    if (cli_host_open(&options, &run->host, error) != RESULT_OK ||
+        cli_host_start(&run->host, &recovery, error) != RESULT_OK) {
+        return cli_complain("run", CLI_FAILED, "%s", error);
+    }
+    return CLI_DONE;
+}
+
+static void name_execution(struct run *run)
+{
+    uint8_t random_bytes[10];
+    struct timespec now;
+    ssize_t got = getrandom(random_bytes, sizeof(random_bytes), 0);
+    ASSERT(got == (ssize_t)sizeof(random_bytes));
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t unix_ms = (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+    uuid_format(uuid_v7(unix_ms, random_bytes), run->execution_id);
+}
+
+static int carry_out(struct run *run)
+{
+    int code = read_definitions(run);
+    code = code == CLI_DONE ? choose_directory(run) : code;
+    code = code == CLI_DONE ? open_host(run) : code;
+    code = code == CLI_DONE ? load_project(run) : code;
+    code = code == CLI_DONE ? send_start(run) : code;
+    return code == CLI_DONE ? follow(run) : code;
+}
+
+static void clean_up(struct run *run)
+{
+    if (run->host.started && !run->temporary &&
+        actor_runtime_drain(run->host.runtime, LAST_WRITES_MS) != RESULT_OK) {
+        cli_complain("run", CLI_DONE, "the journal in %s holds what is not flushed yet", run->directory);
+    }
+    cli_host_close(&run->host);
+    if (run->temporary) {
+        nftw(run->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    inbox_release(&run->inbox);
+    arena_release(&run->arena);
+}
+
+static int run_run(const struct cli_arguments *arguments)
+{
+    struct run run = {.arguments = arguments, .host.lock = -1};
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* before any thread: they are looked for between two waits */
+    arena_init(&run.arena, 65536, RUN_ARENA_BYTES);
+    inbox_init(&run.inbox);
+    logs_open(LOG_WARN, LOGS_AUTO);
+    name_execution(&run);
+    int code = carry_out(&run);
+    clean_up(&run);
+    return code;
+}
+
+static const struct cli_option run_options[] = {
+    {"process", "ID", "which process of FILE; else the only executable one"},
+    {"request", "JSON|@FILE", "the request payload"},
+    {"context", "JSON|@FILE", "the context payload"},
+    {"var", "NAME=VALUE", "a process variable; repeats. JSON where it is JSON, text else"},
+    {"env", "NAME=VALUE", "an entry of the project's env; repeats"},
+    {"modules", "FILE", "modules.json: who executes which task type"},
+    {"with", "FILE", "another definition, for processes that are called; repeats"},
+    {"data", "DIR", "keep journal, blobs and audit there; else a temporary directory"},
+    {"trace", NULL, "print each step on stderr as it happens"},
+    {"json", NULL, "print the result as JSON, on a terminal too"},
+    {0},
+};
+
+const struct cli_verb cli_run = {
+    .name = "run",
+    .summary = "Runs one execution here, to its end or to a wait for somebody",
+    .operands = "FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .options = run_options,
+    .details = "Timers, retries and module answers are waited for. Example:\n"
+               "  strider run order.bpmn --request '{\"total\": 80}' --modules modules.json --trace\n"
+               "\n"
+               "Exit code: 0 completed, 1 failed, 2 wrong usage, 3 it waits for input from outside (a person,\n"
+               "a callback, a message, a signal).",
+    .run = run_run,
+};
