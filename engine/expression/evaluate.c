@@ -1,4 +1,5 @@
-/* evaluate.c: walking the tree: dispatch, budget, names, folds, calls and texts. Depth is that of the tree, which is bounded. */
+/* evaluate.c: walking the tree: dispatch, budget, names, folds, calls and texts. Depth is that of
+ * the tree, which is bounded. */
 #include "engine/expression/evaluate.h"
 
 #include <stdarg.h>
@@ -12,8 +13,8 @@
 typedef struct expression_value (*evaluate_fn)(struct expression_evaluation *evaluation,
                                                const struct expression_node *node);
 typedef struct expression_value (*operator_fn)(struct expression_evaluation *evaluation,
-                                               struct expression_value a,
-                                               struct expression_value b, uint32_t offset);
+                                               struct expression_value a, struct expression_value b,
+                                               uint32_t offset);
 
 static const evaluate_fn kinds[NODE_KIND_COUNT] = {
 #define KIND_ROW(name, function) [NODE_##name] = function,
@@ -112,8 +113,8 @@ static bool find_in_frames(const struct expression_evaluation *evaluation, struc
     return false;
 }
 
-bool expression_lookup(struct expression_evaluation *evaluation,
-                       const struct expression_node *name, struct expression_value *out)
+bool expression_lookup(struct expression_evaluation *evaluation, const struct expression_node *name,
+                       struct expression_value *out)
 {
     if (evaluation->frame != NULL && find_in_frames(evaluation, name->as.name.text, out)) {
         return true;
@@ -156,8 +157,8 @@ struct expression_value expression_fold(struct expression_evaluation *evaluation
 
 /* The arguments from `first` on as one list; for '*' a single list is that list. */
 static struct expression_value rest_of_arguments(struct expression_evaluation *evaluation,
-                                                 const struct expression_node *call,
-                                                 uint32_t first, bool one_is_list)
+                                                 const struct expression_node *call, uint32_t first,
+                                                 bool one_is_list)
 {
     if (one_is_list && call->count == first + 1) {
         struct expression_value only = expression_operand(evaluation, call->children[first]);
@@ -179,8 +180,10 @@ static struct expression_value rest_of_arguments(struct expression_evaluation *e
 static bool fit_argument(struct expression_evaluation *evaluation, char type,
                          struct expression_value *value)
 {
-    static const enum expression_type wanted[128] = {['s'] = VALUE_STRING,  ['n'] = VALUE_NUMBER,
-                                                     ['b'] = VALUE_BOOLEAN, ['l'] = VALUE_LIST,
+    static const enum expression_type wanted[128] = {['s'] = VALUE_STRING,
+                                                     ['n'] = VALUE_NUMBER,
+                                                     ['b'] = VALUE_BOOLEAN,
+                                                     ['l'] = VALUE_LIST,
                                                      ['c'] = VALUE_CONTEXT};
     enum expression_type type_wanted = wanted[(unsigned char)type & 127];
     if (type_wanted == VALUE_NULL || value->type == type_wanted) {

@@ -1,8 +1,10 @@
 /*
- * evaluate.h: one evaluation, and the functions that give each kind of node and each operator its meaning.
+ * evaluate.h: one evaluation, and the functions that give each kind of node and each operator its
+ * meaning.
  *
- * Failure: expression_fail latches a result and stops the step counter, so every later step returns null at once and the
- * stack unwinds by itself; loops look at `result`. FEEL does not fail, it warns: null, and the first warning is kept.
+ * Failure: expression_fail latches a result and stops the step counter, so every later step returns
+ * null at once and the stack unwinds by itself; loops look at `result`. FEEL does not fail, it
+ * warns: null, and the first warning is kept.
  */
 #ifndef ENGINE_EXPRESSION_EVALUATE_H
 #define ENGINE_EXPRESSION_EVALUATE_H
@@ -11,11 +13,13 @@
 #include "engine/expression/node.h"
 #include "engine/expression/value.h"
 
-/* Names that an expression itself introduces, innermost first; frames live on the evaluator's stack. */
+/* Names that an expression itself introduces, innermost first; frames live on the evaluator's
+ * stack. */
 struct expression_frame {
     const struct expression_frame *parent;
-    struct span name; /* of a loop variable, "item" in a filter, or empty: only the entries of `value` */
-    bool is_open;     /* the entries of `value`, where it is a context, are names too */
+    struct span
+        name; /* of a loop variable, "item" in a filter, or empty: only the entries of `value` */
+    bool is_open; /* the entries of `value`, where it is a context, are names too */
     struct expression_value value; /* read, if open */
 };
 
@@ -33,7 +37,8 @@ struct expression_evaluation {
 
 #define EXPRESSION_BYTES_PER_STEP 256u /* bytes looked through count as one step */
 
-/* Takes steps from the budget; false (and RESULT_LIMIT) when it is used up, false after any failure. */
+/* Takes steps from the budget; false (and RESULT_LIMIT) when it is used up, false after any
+ * failure. */
 bool expression_pay(struct expression_evaluation *evaluation, size_t steps);
 /* Null, and a warning where there was none before. */
 struct expression_value expression_warn(struct expression_evaluation *evaluation, uint32_t offset,
@@ -47,14 +52,14 @@ struct expression_value expression_fail(struct expression_evaluation *evaluation
 /* A node's value, perhaps unread; read. */
 struct expression_value expression_evaluate(struct expression_evaluation *evaluation,
                                             const struct expression_node *node);
-static inline struct expression_value
-expression_operand(struct expression_evaluation *evaluation, const struct expression_node *node)
+static inline struct expression_value expression_operand(struct expression_evaluation *evaluation,
+                                                         const struct expression_node *node)
 {
     return expression_value_read(expression_evaluate(evaluation, node));
 }
 /* Value of a name in frames, then at the top level; false when unknown. */
-bool expression_lookup(struct expression_evaluation *evaluation,
-                       const struct expression_node *name, struct expression_value *out);
+bool expression_lookup(struct expression_evaluation *evaluation, const struct expression_node *name,
+                       struct expression_value *out);
 /* The same for a name that is only known now. */
 bool expression_lookup_text(struct expression_evaluation *evaluation, struct span name,
                             struct expression_value *out);
@@ -87,15 +92,15 @@ struct span expression_feel_text_of(struct expression_evaluation *evaluation,
 struct span expression_number_text(struct expression_evaluation *evaluation,
                                    struct expression_value number);
 
-#define EXPRESSION_DECLARE_KIND(name, function) \
-    struct expression_value function(struct expression_evaluation *evaluation, \
+#define EXPRESSION_DECLARE_KIND(name, function)                                                    \
+    struct expression_value function(struct expression_evaluation *evaluation,                     \
                                      const struct expression_node *node);
 EXPRESSION_KINDS(EXPRESSION_DECLARE_KIND)
 #undef EXPRESSION_DECLARE_KIND
 
-#define EXPRESSION_DECLARE_OPERATOR(name, function) \
-    struct expression_value function(struct expression_evaluation *evaluation, \
-                                     struct expression_value a, struct expression_value b, \
+#define EXPRESSION_DECLARE_OPERATOR(name, function)                                                \
+    struct expression_value function(struct expression_evaluation *evaluation,                     \
+                                     struct expression_value a, struct expression_value b,         \
                                      uint32_t offset);
 EXPRESSION_OPERATORS(EXPRESSION_DECLARE_OPERATOR)
 #undef EXPRESSION_DECLARE_OPERATOR

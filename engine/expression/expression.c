@@ -91,8 +91,8 @@ static const struct expression_node *parse(struct expression_parser *parser, str
     return NULL;
 }
 
-static enum result refuse(struct engine_expression_error *error, enum result result,
-                          size_t offset, const char *message)
+static enum result refuse(struct engine_expression_error *error, enum result result, size_t offset,
+                          const char *message)
 {
     *error = (struct engine_expression_error){(uint32_t)offset, message};
     return result;

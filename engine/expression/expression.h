@@ -1,9 +1,11 @@
 /*
- * expression.h: compile once, evaluate often. One engine behind three spellings (engine.md 7): FEEL, JUEL, templates.
+ * expression.h: compile once, evaluate often. One engine behind three spellings (engine.md 7):
+ * FEEL, JUEL, templates.
  *
- * Pure: the compiled form lives in the definition's arena and is immutable; evaluation allocates only from the arena handed
- * in, reads MessagePack values in place and is bounded by LIMIT_EXPRESSION_*. Any thread.
- * Numbers: decimals of 34 digits (IEEE 754 decimal128, by the Intel RDFP library); 64-bit integers stay exact.
+ * Pure: the compiled form lives in the definition's arena and is immutable; evaluation allocates
+ * only from the arena handed in, reads MessagePack values in place and is bounded by
+ * LIMIT_EXPRESSION_*. Any thread. Numbers: decimals of 34 digits (IEEE 754 decimal128, by the Intel
+ * RDFP library); 64-bit integers stay exact.
  */
 #ifndef ENGINE_EXPRESSION_EXPRESSION_H
 #define ENGINE_EXPRESSION_EXPRESSION_H
@@ -13,8 +15,10 @@
 #include "proto/base/span.h"
 
 enum engine_dialect {
-    ENGINE_DIALECT_AUTO,      /* "=…" FEEL, "${…}" or "#{…}" JUEL, "{{…}}" template, else a string literal */
-    ENGINE_DIALECT_CONDITION, /* like AUTO, but text without a marker is FEEL (conditionExpression) */
+    ENGINE_DIALECT_AUTO, /* "=…" FEEL, "${…}" or "#{…}" JUEL, "{{…}}" template, else a string
+                            literal */
+    ENGINE_DIALECT_CONDITION, /* like AUTO, but text without a marker is FEEL (conditionExpression)
+                               */
     ENGINE_DIALECT_FEEL,
     ENGINE_DIALECT_JUEL,
     ENGINE_DIALECT_TEMPLATE,
@@ -28,29 +32,34 @@ struct engine_expression_error {
 };
 
 /*
- * Parses `text` (at most LIMIT_EXPRESSION_BYTES) into `arena`. RESULT_INVALID with *error filled when malformed;
- * RESULT_UNSUPPORTED (error filled too) for a known construct that is not evaluated yet; RESULT_LIMIT when too large or deep.
+ * Parses `text` (at most LIMIT_EXPRESSION_BYTES) into `arena`. RESULT_INVALID with *error filled
+ * when malformed; RESULT_UNSUPPORTED (error filled too) for a known construct that is not evaluated
+ * yet; RESULT_LIMIT when too large or deep.
  */
-MUST_USE enum result engine_expression_compile(struct span text, enum engine_dialect dialect, struct arena *arena,
+MUST_USE enum result engine_expression_compile(struct span text, enum engine_dialect dialect,
+                                               struct arena *arena,
                                                const struct engine_expression **out,
                                                struct engine_expression_error *error);
 
-/* Where names come from. `find` returns the value (one MessagePack object) of a top-level name, or an empty span. */
+/* Where names come from. `find` returns the value (one MessagePack object) of a top-level name, or
+ * an empty span. */
 struct engine_names {
     struct span (*find)(const struct engine_names *self, struct span name);
 };
 
 struct engine_evaluation {
-    struct span value;                    /* one MessagePack object in the arena (or borrowed from the names) */
-    struct engine_expression_error error; /* the failure, or the first warning of a null result; message NULL when none */
+    struct span value; /* one MessagePack object in the arena (or borrowed from the names) */
+    struct engine_expression_error
+        error; /* the failure, or the first warning of a null result; message NULL when none */
 };
 
 /*
- * RESULT_OK: out->value is set (nil included; then out->error may hold a warning, e.g. an unknown name in FEEL).
- * RESULT_INVALID: evaluation failed (JUEL unknown name, type error where the dialect has no null): ExpressionFailed.
- * RESULT_LIMIT: too many steps or too much memory.
+ * RESULT_OK: out->value is set (nil included; then out->error may hold a warning, e.g. an unknown
+ * name in FEEL). RESULT_INVALID: evaluation failed (JUEL unknown name, type error where the dialect
+ * has no null): ExpressionFailed. RESULT_LIMIT: too many steps or too much memory.
  */
-MUST_USE enum result engine_expression_evaluate(const struct engine_expression *expression, const struct engine_names *names,
+MUST_USE enum result engine_expression_evaluate(const struct engine_expression *expression,
+                                                const struct engine_names *names,
                                                 struct arena *arena, struct engine_evaluation *out);
 /* Is this a literal without any name or operation in it? (No marker: "abc".) */
 bool engine_expression_is_literal(const struct engine_expression *expression);

@@ -18,8 +18,8 @@ struct expression_value expression_feel_name(struct expression_evaluation *evalu
 static bool find_entry(struct expression_evaluation *evaluation, struct expression_value context,
                        struct span key, struct expression_value *out)
 {
-    size_t steps = context.is_wire ? context.as.wire.count / EXPRESSION_BYTES_PER_STEP
-                                   : context.count / 8;
+    size_t steps =
+        context.is_wire ? context.as.wire.count / EXPRESSION_BYTES_PER_STEP : context.count / 8;
     return expression_pay(evaluation, steps) && expression_value_find(context, key, out);
 }
 
@@ -46,8 +46,7 @@ static struct expression_value range_property(struct expression_evaluation *eval
 {
     struct span key = node->as.name.text;
     if (span_is(key, "start included") || span_is(key, "end included")) {
-        return expression_boolean(key.bytes[0] == 's' ? range->low_included
-                                                      : range->high_included);
+        return expression_boolean(key.bytes[0] == 's' ? range->low_included : range->high_included);
     }
     if (span_is(key, "start") || span_is(key, "end")) {
         struct expression_value end = key.bytes[0] == 's' ? range->low : range->high;
@@ -82,8 +81,7 @@ struct expression_value expression_feel_path(struct expression_evaluation *evalu
 /* 1 is the first item, -1 the last; anything else is null. A single value is the list of it. */
 static struct expression_value item_at(struct expression_evaluation *evaluation,
                                        const struct expression_node *node,
-                                       struct expression_value base,
-                                       struct expression_value number)
+                                       struct expression_value base, struct expression_value number)
 {
     int64_t index;
     uint32_t count = base.type == VALUE_LIST ? base.count : 1;
@@ -111,11 +109,10 @@ static struct expression_value filter_items(struct expression_evaluation *evalua
                                             struct expression_value base)
 {
     struct expression_builder kept = {.arena = evaluation->arena};
-    struct expression_frame frame = {.parent = evaluation->frame,
-                                     .name = span_text("item"),
-                                     .is_open = true};
-    struct expression_walk walk = expression_walk(
-        base.type == VALUE_LIST ? base : expression_list(&base, 1));
+    struct expression_frame frame = {
+        .parent = evaluation->frame, .name = span_text("item"), .is_open = true};
+    struct expression_walk walk =
+        expression_walk(base.type == VALUE_LIST ? base : expression_list(&base, 1));
     struct expression_value item;
     for (bool first = true; expression_walk_next(&walk, &item); first = false) {
         frame.value = expression_value_read(item);
@@ -170,7 +167,8 @@ struct expression_value expression_feel_list(struct expression_evaluation *evalu
 struct expression_value expression_feel_context(struct expression_evaluation *evaluation,
                                                 const struct expression_node *node)
 {
-    struct expression_entry *entries = arena_alloc(evaluation->arena, node->count * sizeof *entries);
+    struct expression_entry *entries =
+        arena_alloc(evaluation->arena, node->count * sizeof *entries);
     if (entries == NULL) {
         return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
     }

@@ -1,4 +1,5 @@
-/* feel_loop.c: for, some, every, and `in`, which loops over its tests. Nesting of iterators is bounded by the parser. */
+/* feel_loop.c: for, some, every, and `in`, which loops over its tests. Nesting of iterators is
+ * bounded by the parser. */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/number.h"
 #include "proto/base/assert.h"

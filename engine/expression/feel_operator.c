@@ -34,8 +34,8 @@ struct expression_value expression_feel_add(struct expression_evaluation *evalua
                                             uint32_t offset)
 {
     if (a.type == VALUE_STRING && b.type == VALUE_STRING) {
-        if (!expression_pay(evaluation, (a.as.text.count + b.as.text.count) /
-                                            EXPRESSION_BYTES_PER_STEP)) {
+        if (!expression_pay(evaluation,
+                            (a.as.text.count + b.as.text.count) / EXPRESSION_BYTES_PER_STEP)) {
             return expression_null();
         }
         return expression_string(
@@ -59,15 +59,15 @@ struct expression_value expression_feel_multiply(struct expression_evaluation *e
 }
 
 struct expression_value expression_feel_divide(struct expression_evaluation *evaluation,
-                                               struct expression_value a,
-                                               struct expression_value b, uint32_t offset)
+                                               struct expression_value a, struct expression_value b,
+                                               uint32_t offset)
 {
     return calculate(evaluation, a, b, offset, "/", expression_number_divide);
 }
 
 struct expression_value expression_feel_power(struct expression_evaluation *evaluation,
-                                              struct expression_value a,
-                                              struct expression_value b, uint32_t offset)
+                                              struct expression_value a, struct expression_value b,
+                                              uint32_t offset)
 {
     return calculate(evaluation, a, b, offset, "**", expression_number_power);
 }
@@ -266,7 +266,8 @@ struct expression_value expression_feel_greater_equal(struct expression_evaluati
     return expression_feel_less_equal(evaluation, b, a, offset);
 }
 
-/* An end that is null, or of another kind than the value, leaves it open whether the value is inside. */
+/* An end that is null, or of another kind than the value, leaves it open whether the value is
+ * inside. */
 static enum expression_truth above(struct expression_value value, struct expression_value end,
                                    bool included)
 {

@@ -6,20 +6,43 @@
 #define SIMILAR_DISTANCE_MAX 2u
 
 static const struct expression_function *const tables[] = {
-    expression_number_functions,
-    expression_string_functions,
-    expression_list_functions,
-    expression_aggregate_functions,
-    expression_context_functions,
+    expression_number_functions,    expression_string_functions,  expression_list_functions,
+    expression_aggregate_functions, expression_context_functions,
 };
 
 /* Of DMN 1.5 §10.3.4, not evaluated yet. */
 static const char *const planned[] = {
-    "date", "time", "date and time", "duration", "years and months duration", "now", "today",
-    "day of year", "day of week", "month of year", "week of year", "before", "after", "meets",
-    "met by", "overlaps", "overlaps before", "overlaps after", "finishes", "finished by",
-    "includes", "during", "starts", "started by", "coincides", "matches", "replace", "split",
-    "sort", "list replace", "range",
+    "date",
+    "time",
+    "date and time",
+    "duration",
+    "years and months duration",
+    "now",
+    "today",
+    "day of year",
+    "day of week",
+    "month of year",
+    "week of year",
+    "before",
+    "after",
+    "meets",
+    "met by",
+    "overlaps",
+    "overlaps before",
+    "overlaps after",
+    "finishes",
+    "finished by",
+    "includes",
+    "during",
+    "starts",
+    "started by",
+    "coincides",
+    "matches",
+    "replace",
+    "split",
+    "sort",
+    "list replace",
+    "range",
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -66,7 +89,7 @@ const char *expression_function_similar(struct span name)
     for (size_t i = 0; i < COUNT_OF(tables); i++) {
         for (const struct expression_function *row = tables[i]; row->name != NULL; row++) {
             size_t distance = text_distance(name, span_text(row->name));
-            if (distance < least) {
+            if (distance < least && distance * 2 < name.count) {
                 least = distance;
                 similar = row->name;
             }

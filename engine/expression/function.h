@@ -10,7 +10,8 @@ struct expression_evaluation;
 
 #define EXPRESSION_PARAMETERS_MAX 4u
 
-/* `arguments` has one value per parameter, read and of its type, ABSENT where an optional one was not given. */
+/* `arguments` has one value per parameter, read and of its type, ABSENT where an optional one was
+ * not given. */
 typedef struct expression_value (*expression_function_fn)(struct expression_evaluation *evaluation,
                                                           const struct expression_value *arguments,
                                                           uint32_t offset);
@@ -18,9 +19,10 @@ typedef struct expression_value (*expression_function_fn)(struct expression_eval
 struct expression_function {
     const char *name;
     /*
-     * One letter a parameter: s string, n number, b boolean, l list, c context (null for any of these makes the result null;
-     * a list of one item stands for its item, any value for the list of it), a anything, null included.
-     * The last may be '*': one list, or any number of values that make one; '+': any number of values.
+     * One letter a parameter: s string, n number, b boolean, l list, c context (null for any of
+     * these makes the result null; a list of one item stands for its item, any value for the list
+     * of it), a anything, null included. The last may be '*': one list, or any number of values
+     * that make one; '+': any number of values.
      */
     const char *types;
     uint8_t required;       /* parameters that must be given */

@@ -6,7 +6,8 @@
 typedef bool (*number_fn)(struct expression_value a, struct expression_value b,
                           struct expression_value *out);
 
-/* The numbers of a list as an array in the arena; NULL after a warning: empty, or an item that is no number. */
+/* The numbers of a list as an array in the arena; NULL after a warning: empty, or an item that is
+ * no number. */
 static struct expression_value *numbers_of(struct expression_evaluation *evaluation,
                                            struct expression_value list, uint32_t offset)
 {
@@ -140,9 +141,8 @@ static struct expression_value median(struct expression_evaluation *evaluation,
     }
     sort(numbers, count);
     struct expression_value value = numbers[count / 2];
-    if (count % 2 == 0 &&
-        (!expression_number_add(value, numbers[count / 2 - 1], &value) ||
-         !expression_number_divide(value, expression_integer(2), &value))) {
+    if (count % 2 == 0 && (!expression_number_add(value, numbers[count / 2 - 1], &value) ||
+                           !expression_number_divide(value, expression_integer(2), &value))) {
         return expression_warn(evaluation, offset, "number out of range");
     }
     return value;
@@ -210,7 +210,8 @@ static struct expression_value maximum(struct expression_evaluation *evaluation,
     return extreme(evaluation, arguments[0], offset, 1);
 }
 
-/* As `and` and `or` over the items: one that is no boolean leaves it open unless another decides. */
+/* As `and` and `or` over the items: one that is no boolean leaves it open unless another decides.
+ */
 static struct expression_value decide(struct expression_evaluation *evaluation,
                                       struct expression_value list, uint32_t offset, bool decisive)
 {
@@ -241,10 +242,15 @@ static struct expression_value any(struct expression_evaluation *evaluation,
 }
 
 const struct expression_function expression_aggregate_functions[] = {
-    {"sum", "*", 1, "list", sum},         {"product", "*", 1, "list", product},
-    {"mean", "*", 1, "list", mean},       {"stddev", "*", 1, "list", stddev},
-    {"median", "*", 1, "list", median},   {"mode", "*", 1, "list", mode},
-    {"min", "*", 1, "list", minimum},     {"max", "*", 1, "list", maximum},
-    {"all", "*", 1, "list", all},         {"any", "*", 1, "list", any},
+    {"sum", "*", 1, "list", sum},
+    {"product", "*", 1, "list", product},
+    {"mean", "*", 1, "list", mean},
+    {"stddev", "*", 1, "list", stddev},
+    {"median", "*", 1, "list", median},
+    {"mode", "*", 1, "list", mode},
+    {"min", "*", 1, "list", minimum},
+    {"max", "*", 1, "list", maximum},
+    {"all", "*", 1, "list", all},
+    {"any", "*", 1, "list", any},
     {0},
 };

@@ -1,4 +1,5 @@
-/* function_context.c: FEEL's functions of contexts (DMN 1.5 §10.3.4.8), and Camunda's `get or else`. */
+/* function_context.c: FEEL's functions of contexts (DMN 1.5 §10.3.4.8), and Camunda's `get or
+ * else`. */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/function.h"
 #include "proto/base/limits.h"
@@ -97,13 +98,13 @@ static struct expression_value get_entries(struct expression_evaluation *evaluat
 
 /* context(entries): of contexts with "key" and "value"; a key that comes twice makes it null. */
 static struct expression_value to_context(struct expression_evaluation *evaluation,
-                                          const struct expression_value *arguments,
-                                          uint32_t offset)
+                                          const struct expression_value *arguments, uint32_t offset)
 {
     struct context_builder builder = {.evaluation = evaluation};
     struct expression_walk walk = expression_walk(arguments[0]);
     struct expression_value item;
-    while (expression_walk_item(&walk, &item) && expression_pay(evaluation, 1 + builder.count / 8)) {
+    while (expression_walk_item(&walk, &item) &&
+           expression_pay(evaluation, 1 + builder.count / 8)) {
         struct expression_value key;
         struct expression_value value;
         if (item.type != VALUE_CONTEXT || !expression_value_find(item, span_text("key"), &key) ||
@@ -122,11 +123,11 @@ static struct expression_value to_context(struct expression_evaluation *evaluati
     return built(&builder);
 }
 
-/* The context with the value at the path keys[at..]; NULL type and a warning where the path leads nowhere. */
+/* The context with the value at the path keys[at..]; NULL type and a warning where the path leads
+ * nowhere. */
 static struct expression_value put_at(struct expression_evaluation *evaluation,
-                                      struct expression_value context,
-                                      struct expression_value keys, uint32_t at,
-                                      struct expression_value value, uint32_t offset)
+                                      struct expression_value context, struct expression_value keys,
+                                      uint32_t at, struct expression_value value, uint32_t offset)
 {
     struct context_builder builder = {.evaluation = evaluation};
     struct expression_value key;

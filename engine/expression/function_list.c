@@ -1,10 +1,12 @@
-/* function_list.c: FEEL's functions that build, search and cut lists (DMN 1.5 §10.3.4.4); positions count from 1. */
+/* function_list.c: FEEL's functions that build, search and cut lists (DMN 1.5 §10.3.4.4); positions
+ * count from 1. */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/function.h"
 #include "engine/expression/number.h"
 #include "proto/base/limits.h"
 
-/* A position from 1, or from the end when negative, to an index from 0; false when there is no such item. */
+/* A position from 1, or from the end when negative, to an index from 0; false when there is no such
+ * item. */
 static bool to_index(struct expression_value position, uint32_t count, uint32_t *index)
 {
     int64_t at;
@@ -125,8 +127,7 @@ static struct expression_value splice(struct expression_evaluation *evaluation,
     struct expression_builder builder = {.arena = evaluation->arena};
     struct expression_walk walk = expression_walk(list);
     struct expression_value item;
-    for (uint32_t i = 0; expression_walk_next(&walk, &item) && expression_pay(evaluation, 1);
-         i++) {
+    for (uint32_t i = 0; expression_walk_next(&walk, &item) && expression_pay(evaluation, 1); i++) {
         if (i == index && inserted != NULL) {
             expression_builder_add(&builder, *inserted);
         }
@@ -175,8 +176,7 @@ static struct expression_value sublist(struct expression_evaluation *evaluation,
     if (!fits) {
         return expression_warn(evaluation, offset, "position or length out of range");
     }
-    for (uint32_t i = 0; expression_walk_next(&walk, &item) && expression_pay(evaluation, 1);
-         i++) {
+    for (uint32_t i = 0; expression_walk_next(&walk, &item) && expression_pay(evaluation, 1); i++) {
         if (i >= first && i - first < wanted) {
             expression_builder_add(&builder, item);
         }

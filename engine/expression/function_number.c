@@ -25,11 +25,11 @@ static struct expression_value rounded(struct expression_evaluation *evaluation,
                : undefined(evaluation, offset);
 }
 
-#define ROUNDING_FUNCTION(name, rounding) \
-    static struct expression_value name(struct expression_evaluation *evaluation, \
+#define ROUNDING_FUNCTION(name, rounding)                                                          \
+    static struct expression_value name(struct expression_evaluation *evaluation,                  \
                                         const struct expression_value *arguments, uint32_t offset) \
-    { \
-        return rounded(evaluation, arguments, offset, rounding); \
+    {                                                                                              \
+        return rounded(evaluation, arguments, offset, rounding);                                   \
     }
 ROUNDING_FUNCTION(decimal, ROUND_HALF_EVEN)
 ROUNDING_FUNCTION(floor_of, ROUND_FLOOR)
@@ -117,7 +117,8 @@ static bool separator(struct expression_value argument, const char *allowed, uin
     return strchr(allowed, *out) != NULL;
 }
 
-/* number(from, grouping separator, decimal separator): the text as a literal, once the separators are gone. */
+/* number(from, grouping separator, decimal separator): the text as a literal, once the separators
+ * are gone. */
 static struct expression_value to_number(struct expression_evaluation *evaluation,
                                          const struct expression_value *arguments, uint32_t offset)
 {

@@ -1,4 +1,5 @@
-/* function_string.c: FEEL's functions of strings (DMN 1.5 §10.3.4.3); positions count code points from 1. */
+/* function_string.c: FEEL's functions of strings (DMN 1.5 §10.3.4.3); positions count code points
+ * from 1. */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/function.h"
 #include "engine/expression/number.h"
@@ -29,8 +30,7 @@ static struct expression_value length(struct expression_evaluation *evaluation,
 }
 
 static struct expression_value upper_case(struct expression_evaluation *evaluation,
-                                          const struct expression_value *arguments,
-                                          uint32_t offset)
+                                          const struct expression_value *arguments, uint32_t offset)
 {
     (void)offset;
     return pay_for(evaluation, arguments[0])
@@ -39,8 +39,7 @@ static struct expression_value upper_case(struct expression_evaluation *evaluati
 }
 
 static struct expression_value lower_case(struct expression_evaluation *evaluation,
-                                          const struct expression_value *arguments,
-                                          uint32_t offset)
+                                          const struct expression_value *arguments, uint32_t offset)
 {
     (void)offset;
     return pay_for(evaluation, arguments[0])
@@ -117,9 +116,9 @@ static struct expression_value contains(struct expression_evaluation *evaluation
                                         const struct expression_value *arguments, uint32_t offset)
 {
     (void)offset;
-    return expression_boolean(
-        pay_for(evaluation, arguments[0]) &&
-        expression_text_find(arguments[0].as.text, arguments[1].as.text) != EXPRESSION_NOT_FOUND);
+    return expression_boolean(pay_for(evaluation, arguments[0]) &&
+                              expression_text_find(arguments[0].as.text, arguments[1].as.text) !=
+                                  EXPRESSION_NOT_FOUND);
 }
 
 static struct expression_value starts_with(struct expression_evaluation *evaluation,
@@ -143,7 +142,8 @@ static struct expression_value ends_with(struct expression_evaluation *evaluatio
         expression_text_ends_with(arguments[0].as.text, arguments[1].as.text));
 }
 
-/* Null items and a null delimiter count as nothing; an item that is no string makes the result null. */
+/* Null items and a null delimiter count as nothing; an item that is no string makes the result
+ * null. */
 static struct expression_value join(struct expression_evaluation *evaluation,
                                     const struct expression_value *arguments, uint32_t offset)
 {

@@ -1,7 +1,9 @@
 /*
- * juel.c: names, properties, logic and operators of EL, with its coercions (JSR 245 §1.8, §1.18), as JUEL does them.
+ * juel.c: names, properties, logic and operators of EL, with its coercions (JSR 245 §1.8, §1.18),
+ * as JUEL does them.
  *
- * DEVIATION(el §1.7): all arithmetic is decimal, where EL has doubles: 0.1 + 0.2 is 0.3 and 1 / 0 fails.
+ * DEVIATION(el §1.7): all arithmetic is decimal, where EL has doubles: 0.1 + 0.2 is 0.3 and 1 / 0
+ * fails.
  */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/number.h"
@@ -31,8 +33,7 @@ static bool to_number(struct expression_evaluation *evaluation, uint32_t offset,
         return true;
     }
     expression_fail(evaluation, RESULT_INVALID, offset, "%s is no number",
-                    value.type == VALUE_STRING ? "this string"
-                                               : expression_type_name(value.type));
+                    value.type == VALUE_STRING ? "this string" : expression_type_name(value.type));
     return false;
 }
 
@@ -98,7 +99,8 @@ struct expression_value expression_juel_property(struct expression_evaluation *e
     if (base.type == VALUE_NULL || key.type == VALUE_NULL) {
         return expression_null();
     }
-    if (base.is_wire && !expression_pay(evaluation, base.as.wire.count / EXPRESSION_BYTES_PER_STEP)) {
+    if (base.is_wire &&
+        !expression_pay(evaluation, base.as.wire.count / EXPRESSION_BYTES_PER_STEP)) {
         return expression_null();
     }
     if (base.type == VALUE_CONTEXT) {
@@ -211,8 +213,8 @@ struct expression_value expression_juel_multiply(struct expression_evaluation *e
 }
 
 struct expression_value expression_juel_divide(struct expression_evaluation *evaluation,
-                                               struct expression_value a,
-                                               struct expression_value b, uint32_t offset)
+                                               struct expression_value a, struct expression_value b,
+                                               uint32_t offset)
 {
     return calculate(evaluation, a, b, offset, expression_number_divide);
 }
@@ -270,8 +272,7 @@ static bool ordered(struct expression_evaluation *evaluation, struct expression_
         return true;
     }
     if (a.type == VALUE_STRING || b.type == VALUE_STRING) {
-        *order =
-            span_compare(expression_text_of(evaluation, a), expression_text_of(evaluation, b));
+        *order = span_compare(expression_text_of(evaluation, a), expression_text_of(evaluation, b));
         return true;
     }
     if (a.type == VALUE_BOOLEAN && b.type == VALUE_BOOLEAN) {

@@ -1,4 +1,5 @@
-/* lexer.c: the tables of signs and keywords, and the scanners of names, numbers, strings and comments. */
+/* lexer.c: the tables of signs and keywords, and the scanners of names, numbers, strings and
+ * comments. */
 #include "engine/expression/lexer.h"
 
 #include "engine/expression/text.h"
@@ -87,7 +88,10 @@ static uint8_t byte_at(const struct expression_lexer *lexer, size_t offset)
     return offset < lexer->source.count ? lexer->source.bytes[offset] : 0;
 }
 
-static bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
+static bool is_digit(uint8_t byte)
+{
+    return byte >= '0' && byte <= '9';
+}
 
 static bool starts_with(const struct expression_lexer *lexer, const char *text)
 {
@@ -104,8 +108,8 @@ static const char *skip_comment(struct expression_lexer *lexer)
         }
         return NULL;
     }
-    struct span rest = span_of(lexer->source.bytes + lexer->offset + 2,
-                               lexer->source.count - lexer->offset - 2);
+    struct span rest =
+        span_of(lexer->source.bytes + lexer->offset + 2, lexer->source.count - lexer->offset - 2);
     size_t end = expression_text_find(rest, span_text("*/"));
     if (end == EXPRESSION_NOT_FOUND) {
         return "comment without an end";
@@ -141,9 +145,8 @@ static void scan_number(struct expression_lexer *lexer, struct expression_token 
         at++;
     }
     /* "1..5" is a range; EL also knows "1." */
-    if (byte_at(lexer, at) == '.' &&
-        (is_digit(byte_at(lexer, at + 1)) ||
-         (lexer->syntax == SYNTAX_JUEL && at > lexer->offset))) {
+    if (byte_at(lexer, at) == '.' && (is_digit(byte_at(lexer, at + 1)) ||
+                                      (lexer->syntax == SYNTAX_JUEL && at > lexer->offset))) {
         at++;
         while (is_digit(byte_at(lexer, at))) {
             at++;

@@ -11,7 +11,8 @@ enum expression_syntax {
     SYNTAX_JUEL = 2,
 };
 
-/* Signs have one kind in all dialects: "=" of FEEL and "==" of JUEL are TOKEN_EQUAL, "and" and "&&" TOKEN_AND. */
+/* Signs have one kind in all dialects: "=" of FEEL and "==" of JUEL are TOKEN_EQUAL, "and" and "&&"
+ * TOKEN_AND. */
 enum expression_token_kind {
     TOKEN_END,
     TOKEN_ERROR, /* lexer.error says what */

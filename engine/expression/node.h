@@ -1,8 +1,10 @@
 /*
- * node.h: the syntax tree that all three dialects compile to. Lives in the definition's arena, immutable once built.
+ * node.h: the syntax tree that all three dialects compile to. Lives in the definition's arena,
+ * immutable once built.
  *
- * A kind is one way to evaluate (evaluate.c has the table). Where FEEL and JUEL mean different things by the same sign, they
- * have different kinds or operators, so evaluation never asks which dialect it is in.
+ * A kind is one way to evaluate (evaluate.c has the table). Where FEEL and JUEL mean different
+ * things by the same sign, they have different kinds or operators, so evaluation never asks which
+ * dialect it is in.
  */
 #ifndef ENGINE_EXPRESSION_NODE_H
 #define ENGINE_EXPRESSION_NODE_H
@@ -11,37 +13,37 @@
 #include "engine/expression/value.h"
 
 /* name, evaluating function */
-#define EXPRESSION_KINDS(X) \
-    X(CONSTANT, expression_constant)           /* as.constant */ \
-    X(TEXT, expression_text)                   /* children, joined as text */ \
-    X(FOLD, expression_fold)                   /* children, from the left, by as.operators */ \
-    X(CALL, expression_call)                   /* as.function; child NULL: argument not given */ \
-    X(FEEL_NAME, expression_feel_name)         /* as.name */ \
-    X(FEEL_PATH, expression_feel_path)         /* child . as.name */ \
-    X(FEEL_FILTER, expression_feel_filter)     /* child [ child ] */ \
-    X(FEEL_LIST, expression_feel_list)         /* children */ \
-    X(FEEL_CONTEXT, expression_feel_context)   /* children, as.keys */ \
-    X(FEEL_RANGE, expression_feel_range)       /* low, high (NULL: open), flags */ \
-    X(FEEL_AND, expression_feel_and)           /* children */ \
-    X(FEEL_OR, expression_feel_or)             /* children */ \
-    X(FEEL_NEGATE, expression_feel_negate)     /* child */ \
-    X(FEEL_BETWEEN, expression_feel_between)   /* child between child and child */ \
-    X(FEEL_IN, expression_feel_in)             /* child in children */ \
-    X(FEEL_TEST, expression_feel_test)         /* "= child" or "!= child" after `in` */ \
-    X(FEEL_IF, expression_feel_if)             /* condition, then, else */ \
-    X(FEEL_FOR, expression_feel_for)           /* (low, high or NULL) per as.keys, then the body */ \
-    X(FEEL_SOME, expression_feel_some)         /* the same */ \
-    X(FEEL_EVERY, expression_feel_every)       /* the same */ \
-    X(FEEL_INSTANCE, expression_feel_instance) /* child instance of as.type_name */ \
-    X(FEEL_DEFINED, expression_feel_defined)   /* is defined(child) */ \
-    X(JUEL_NAME, expression_juel_name)         /* as.name */ \
-    X(JUEL_PROPERTY, expression_juel_property) /* child [ child ], child.name with a constant */ \
-    X(JUEL_METHOD, expression_juel_method)     /* child . as.name (children) */ \
-    X(JUEL_AND, expression_juel_and)           /* children */ \
-    X(JUEL_OR, expression_juel_or)             /* children */ \
-    X(JUEL_NOT, expression_juel_not)           /* child */ \
-    X(JUEL_NEGATE, expression_juel_negate)     /* child */ \
-    X(JUEL_EMPTY, expression_juel_empty)       /* child */ \
+#define EXPRESSION_KINDS(X)                                                                        \
+    X(CONSTANT, expression_constant)         /* as.constant */                                     \
+    X(TEXT, expression_text)                 /* children, joined as text */                        \
+    X(FOLD, expression_fold)                 /* children, from the left, by as.operators */        \
+    X(CALL, expression_call)                 /* as.function; child NULL: argument not given */     \
+    X(FEEL_NAME, expression_feel_name)       /* as.name */                                         \
+    X(FEEL_PATH, expression_feel_path)       /* child . as.name */                                 \
+    X(FEEL_FILTER, expression_feel_filter)   /* child [ child ] */                                 \
+    X(FEEL_LIST, expression_feel_list)       /* children */                                        \
+    X(FEEL_CONTEXT, expression_feel_context) /* children, as.keys */                               \
+    X(FEEL_RANGE, expression_feel_range)     /* low, high (NULL: open), flags */                   \
+    X(FEEL_AND, expression_feel_and)         /* children */                                        \
+    X(FEEL_OR, expression_feel_or)           /* children */                                        \
+    X(FEEL_NEGATE, expression_feel_negate)   /* child */                                           \
+    X(FEEL_BETWEEN, expression_feel_between) /* child between child and child */                   \
+    X(FEEL_IN, expression_feel_in)           /* child in children */                               \
+    X(FEEL_TEST, expression_feel_test)       /* "= child" or "!= child" after `in` */              \
+    X(FEEL_IF, expression_feel_if)           /* condition, then, else */                           \
+    X(FEEL_FOR, expression_feel_for)         /* (low, high or NULL) per as.keys, then the body */  \
+    X(FEEL_SOME, expression_feel_some)       /* the same */                                        \
+    X(FEEL_EVERY, expression_feel_every)     /* the same */                                        \
+    X(FEEL_INSTANCE, expression_feel_instance) /* child instance of as.type_name */                \
+    X(FEEL_DEFINED, expression_feel_defined)   /* is defined(child) */                             \
+    X(JUEL_NAME, expression_juel_name)         /* as.name */                                       \
+    X(JUEL_PROPERTY, expression_juel_property) /* child [ child ], child.name with a constant */   \
+    X(JUEL_METHOD, expression_juel_method)     /* child . as.name (children) */                    \
+    X(JUEL_AND, expression_juel_and)           /* children */                                      \
+    X(JUEL_OR, expression_juel_or)             /* children */                                      \
+    X(JUEL_NOT, expression_juel_not)           /* child */                                         \
+    X(JUEL_NEGATE, expression_juel_negate)     /* child */                                         \
+    X(JUEL_EMPTY, expression_juel_empty)       /* child */                                         \
     X(JUEL_CHOICE, expression_juel_choice)     /* condition ? child : child */
 
 enum expression_kind {
@@ -52,28 +54,28 @@ enum expression_kind {
 };
 
 /* name, function (struct expression_evaluation *, left, right, offset) */
-#define EXPRESSION_OPERATORS(X) \
-    X(FEEL_ADD, expression_feel_add) \
-    X(FEEL_SUBTRACT, expression_feel_subtract) \
-    X(FEEL_MULTIPLY, expression_feel_multiply) \
-    X(FEEL_DIVIDE, expression_feel_divide) \
-    X(FEEL_POWER, expression_feel_power) \
-    X(FEEL_EQUAL, expression_feel_equal) \
-    X(FEEL_UNEQUAL, expression_feel_unequal) \
-    X(FEEL_LESS, expression_feel_less) \
-    X(FEEL_LESS_EQUAL, expression_feel_less_equal) \
-    X(FEEL_GREATER, expression_feel_greater) \
-    X(FEEL_GREATER_EQUAL, expression_feel_greater_equal) \
-    X(JUEL_ADD, expression_juel_add) \
-    X(JUEL_SUBTRACT, expression_juel_subtract) \
-    X(JUEL_MULTIPLY, expression_juel_multiply) \
-    X(JUEL_DIVIDE, expression_juel_divide) \
-    X(JUEL_REMAINDER, expression_juel_remainder) \
-    X(JUEL_EQUAL, expression_juel_equal) \
-    X(JUEL_UNEQUAL, expression_juel_unequal) \
-    X(JUEL_LESS, expression_juel_less) \
-    X(JUEL_LESS_EQUAL, expression_juel_less_equal) \
-    X(JUEL_GREATER, expression_juel_greater) \
+#define EXPRESSION_OPERATORS(X)                                                                    \
+    X(FEEL_ADD, expression_feel_add)                                                               \
+    X(FEEL_SUBTRACT, expression_feel_subtract)                                                     \
+    X(FEEL_MULTIPLY, expression_feel_multiply)                                                     \
+    X(FEEL_DIVIDE, expression_feel_divide)                                                         \
+    X(FEEL_POWER, expression_feel_power)                                                           \
+    X(FEEL_EQUAL, expression_feel_equal)                                                           \
+    X(FEEL_UNEQUAL, expression_feel_unequal)                                                       \
+    X(FEEL_LESS, expression_feel_less)                                                             \
+    X(FEEL_LESS_EQUAL, expression_feel_less_equal)                                                 \
+    X(FEEL_GREATER, expression_feel_greater)                                                       \
+    X(FEEL_GREATER_EQUAL, expression_feel_greater_equal)                                           \
+    X(JUEL_ADD, expression_juel_add)                                                               \
+    X(JUEL_SUBTRACT, expression_juel_subtract)                                                     \
+    X(JUEL_MULTIPLY, expression_juel_multiply)                                                     \
+    X(JUEL_DIVIDE, expression_juel_divide)                                                         \
+    X(JUEL_REMAINDER, expression_juel_remainder)                                                   \
+    X(JUEL_EQUAL, expression_juel_equal)                                                           \
+    X(JUEL_UNEQUAL, expression_juel_unequal)                                                       \
+    X(JUEL_LESS, expression_juel_less)                                                             \
+    X(JUEL_LESS_EQUAL, expression_juel_less_equal)                                                 \
+    X(JUEL_GREATER, expression_juel_greater)                                                       \
     X(JUEL_GREATER_EQUAL, expression_juel_greater_equal)
 
 enum expression_operator {

@@ -1,8 +1,9 @@
 /*
- * number.c: decimal128 by the Intel RDFP library (call by value, rounding and flags as arguments: libbidgcc000).
+ * number.c: decimal128 by the Intel RDFP library (call by value, rounding and flags as arguments:
+ * libbidgcc000).
  *
- * Invariant: a NUMBER is finite. Integers stay int64_t while nothing overflows; everything else is decimal128. The two mix
- * freely and compare by value.
+ * Invariant: a NUMBER is finite. Integers stay int64_t while nothing overflows; everything else is
+ * decimal128. The two mix freely and compare by value.
  */
 #include "engine/expression/number.h"
 
@@ -15,9 +16,9 @@
 #include "engine/expression/number_parts.h"
 #include "proto/base/assert.h"
 
-#define POWER_MAX      1000000000
-#define NO_FLAGS       (&(unsigned){0})
-#define NEAREST_EVEN   BID_ROUNDING_TO_NEAREST
+#define POWER_MAX    1000000000
+#define NO_FLAGS     (&(unsigned){0})
+#define NEAREST_EVEN BID_ROUNDING_TO_NEAREST
 
 typedef unsigned __int128 uint128;
 
@@ -48,8 +49,8 @@ struct number_parts expression_number_parts(struct expression_value number)
     struct number_parts parts = {
         .negative = (high >> 63) != 0,
         .exponent = (int)((high >> 49) & 0x3fff) + NUMBER_EXPONENT_MIN,
-        .significand = (uint128)(high & ((UINT64_C(1) << 49) - 1)) << 64 |
-                       number.as.decimal.words[0],
+        .significand =
+            (uint128)(high & ((UINT64_C(1) << 49) - 1)) << 64 | number.as.decimal.words[0],
     };
     while (parts.significand != 0 && parts.significand % 10 == 0) {
         parts.significand /= 10;
@@ -179,8 +180,7 @@ bool expression_number_divide(struct expression_value a, struct expression_value
     if (expression_number_sign(b) == 0) {
         return false;
     }
-    if (!a.is_decimal && !b.is_decimal && b.as.integer != -1 &&
-        a.as.integer % b.as.integer == 0) {
+    if (!a.is_decimal && !b.is_decimal && b.as.integer != -1 && a.as.integer % b.as.integer == 0) {
         *out = expression_integer(a.as.integer / b.as.integer);
         return true;
     }
@@ -266,9 +266,12 @@ bool expression_number_round(struct expression_value number, int64_t scale,
         (struct number_parts){.significand = 1, .exponent = -(int)scale}));
     bool negative = bid128_isSigned(bid) != 0;
     const _IDEC_round modes[] = {
-        [ROUND_HALF_EVEN] = NEAREST_EVEN,      [ROUND_HALF_UP] = BID_ROUNDING_TIES_AWAY,
-        [ROUND_HALF_DOWN] = NEAREST_EVEN,      [ROUND_DOWN] = BID_ROUNDING_TO_ZERO,
-        [ROUND_FLOOR] = BID_ROUNDING_DOWN,     [ROUND_CEILING] = BID_ROUNDING_UP,
+        [ROUND_HALF_EVEN] = NEAREST_EVEN,
+        [ROUND_HALF_UP] = BID_ROUNDING_TIES_AWAY,
+        [ROUND_HALF_DOWN] = NEAREST_EVEN,
+        [ROUND_DOWN] = BID_ROUNDING_TO_ZERO,
+        [ROUND_FLOOR] = BID_ROUNDING_DOWN,
+        [ROUND_CEILING] = BID_ROUNDING_UP,
         [ROUND_UP] = negative ? BID_ROUNDING_DOWN : BID_ROUNDING_UP,
     };
     BID_UINT128 rounded = rounding == ROUND_HALF_DOWN

@@ -1,8 +1,9 @@
 /*
- * number.h: decimal numbers of 34 digits with exact 64-bit integers as the fast path. Never binary floating point.
+ * number.h: decimal numbers of 34 digits with exact 64-bit integers as the fast path. Never binary
+ * floating point.
  *
- * All functions take values of type NUMBER. Those that return false met an undefined result: division by zero, a result
- * out of range, the root of a negative number.
+ * All functions take values of type NUMBER. Those that return false met an undefined result:
+ * division by zero, a result out of range, the root of a negative number.
  */
 #ifndef ENGINE_EXPRESSION_NUMBER_H
 #define ENGINE_EXPRESSION_NUMBER_H
@@ -21,12 +22,14 @@ enum expression_rounding {
     ROUND_CEILING,
 };
 
-/* [+-]digits[.digits][e[+-]digits], whole text, ".5" and "5." included; digits beyond the 34th are rounded half-even. */
+/* [+-]digits[.digits][e[+-]digits], whole text, ".5" and "5." included; digits beyond the 34th are
+ * rounded half-even. */
 bool expression_number_parse(struct span text, struct expression_value *out);
 struct expression_value expression_number_of_unsigned(uint64_t integer);
 /* By the shortest decimal that reads back as the same double; false for NaN and infinities. */
 bool expression_number_of_real(double real, struct expression_value *out);
-/* Plain spelling without trailing zeros ("0.3"), with an exponent only where that is far shorter; returns bytes written. */
+/* Plain spelling without trailing zeros ("0.3"), with an exponent only where that is far shorter;
+ * returns bytes written. */
 size_t expression_number_format(struct expression_value number,
                                 char out[EXPRESSION_NUMBER_TEXT_BYTES]);
 /* Does it equal an integer of 64 bits, signed or unsigned? */

@@ -1,11 +1,14 @@
-/* number_parts.h: a decimal128 taken apart: what arithmetic and text of numbers share. Private to number.c, number_text.c. */
+/* number_parts.h: a decimal128 taken apart: what arithmetic and text of numbers share. Private to
+ * number.c, number_text.c. */
 #ifndef ENGINE_EXPRESSION_NUMBER_PARTS_H
 #define ENGINE_EXPRESSION_NUMBER_PARTS_H
 
 #include "engine/expression/value.h"
 
-#define NUMBER_DIGITS       34
-#define NUMBER_EXPONENT_MAX 6111 /* IEEE 754-2008 table 3.6, exponent of the integer significand */
+#define NUMBER_DIGITS 34
+#define NUMBER_EXPONENT_MAX                                                                        \
+    6111 /* IEEE 754-2008 table 3.6, exponent of the integer significand                           \
+          */
 #define NUMBER_EXPONENT_MIN (-6176)
 
 struct number_parts {

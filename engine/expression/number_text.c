@@ -1,4 +1,5 @@
-/* number_text.c: numbers from text and to text. Digits beyond what a decimal128 holds are rounded once, half-even. */
+/* number_text.c: numbers from text and to text. Digits beyond what a decimal128 holds are rounded
+ * once, half-even. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,8 @@
 #include "engine/expression/number_parts.h"
 #include "proto/base/assert.h"
 
-#define PARSE_DIGITS 36 /* two more than kept, then one sticky digit: enough to round once and rightly */
+#define PARSE_DIGITS                                                                               \
+    36 /* two more than kept, then one sticky digit: enough to round once and rightly */
 #define PLAIN_DIGITS 40 /* the longest plain spelling; beyond it an exponent is written */
 
 /* What the digits of a text say, before any rounding. */
@@ -71,9 +73,8 @@ static bool round_digits(const struct digits *digits, struct expression_value *o
         significand[--at] = (char)('0' + (int)(rest % 10));
         rest /= 10;
     } while (rest != 0);
-    snprintf(text, sizeof text, "%s%s%sE%d", digits->parts.negative ? "-" : "",
-             significand + at, digits->sticky ? "1" : "",
-             digits->parts.exponent - (digits->sticky ? 1 : 0));
+    snprintf(text, sizeof text, "%s%s%sE%d", digits->parts.negative ? "-" : "", significand + at,
+             digits->sticky ? "1" : "", digits->parts.exponent - (digits->sticky ? 1 : 0));
     unsigned flags = 0;
     BID_UINT128 bid = bid128_from_string(text, BID_ROUNDING_TO_NEAREST, &flags);
     if (!bid128_isFinite(bid)) {
@@ -183,4 +184,3 @@ size_t expression_number_format(struct expression_value number,
     return (size_t)snprintf(out, EXPRESSION_NUMBER_TEXT_BYTES, "%lld",
                             (long long)number.as.integer);
 }
-

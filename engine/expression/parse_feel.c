@@ -1,4 +1,5 @@
-/* parse_feel.c: names, operators and operands of FEEL (DMN 1.5 §10.3.1.2). Its longer forms are in parse_form.c. */
+/* parse_feel.c: names, operators and operands of FEEL (DMN 1.5 §10.3.1.2). Its longer forms are in
+ * parse_form.c. */
 #include "engine/expression/parse_feel.h"
 
 #include "engine/expression/number.h"
@@ -13,9 +14,6 @@ static const struct expression_node *between(struct expression_parser *parser,
                                              const struct expression_node *left, uint32_t offset);
 static const struct expression_node *in(struct expression_parser *parser,
                                         const struct expression_node *left, uint32_t offset);
-static const struct expression_node *instance_of(struct expression_parser *parser,
-                                                 const struct expression_node *left,
-                                                 uint32_t offset);
 
 static const struct expression_binary binaries[] = {
     {TOKEN_OR, 0, NODE_FEEL_OR, OPERATOR_NONE, NULL},
@@ -28,7 +26,7 @@ static const struct expression_binary binaries[] = {
     {TOKEN_GREATER_EQUAL, 2, NODE_FOLD, OPERATOR_FEEL_GREATER_EQUAL, NULL},
     {TOKEN_BETWEEN, 2, NODE_FEEL_BETWEEN, OPERATOR_NONE, between},
     {TOKEN_IN, 2, NODE_FEEL_IN, OPERATOR_NONE, in},
-    {TOKEN_INSTANCE, 2, NODE_FEEL_INSTANCE, OPERATOR_NONE, instance_of},
+    {TOKEN_INSTANCE, 2, NODE_FEEL_INSTANCE, OPERATOR_NONE, expression_feel_parse_instance},
     {TOKEN_PLUS, LEVEL_SUM, NODE_FOLD, OPERATOR_FEEL_ADD, NULL},
     {TOKEN_MINUS, LEVEL_SUM, NODE_FOLD, OPERATOR_FEEL_SUBTRACT, NULL},
     {TOKEN_TIMES, 4, NODE_FOLD, OPERATOR_FEEL_MULTIPLY, NULL},
@@ -177,7 +175,8 @@ static const struct expression_node *unary_test(struct expression_parser *parser
     return node;
 }
 
-/* Behind "in": one test, or several in parentheses ("(2..4]" begins with one too, and is a range). */
+/* Behind "in": one test, or several in parentheses ("(2..4]" begins with one too, and is a range).
+ */
 static const struct expression_node *in(struct expression_parser *parser,
                                         const struct expression_node *left, uint32_t offset)
 {
@@ -204,41 +203,6 @@ static const struct expression_node *in(struct expression_parser *parser,
     } while (expression_parser_accept(parser, TOKEN_COMMA));
     expression_parser_expect(parser, TOKEN_CLOSE, "\")\"");
     return expression_parser_node(parser, NODE_FEEL_IN, offset, nodes.items, nodes.count);
-}
-
-static const struct expression_node *instance_of(struct expression_parser *parser,
-                                                 const struct expression_node *left,
-                                                 uint32_t offset)
-{
-    static const struct {
-        const char *name;
-        enum expression_type type; /* ABSENT: any but null */
-    } types[] = {
-        {"Any", VALUE_ABSENT},     {"Null", VALUE_NULL},     {"boolean", VALUE_BOOLEAN},
-        {"number", VALUE_NUMBER},  {"string", VALUE_STRING}, {"list", VALUE_LIST},
-        {"context", VALUE_CONTEXT}, {"range", VALUE_RANGE},
-    };
-    if (!span_is(parser->token.text, "of")) {
-        return expression_parser_unexpected(parser, "\"of\"");
-    }
-    expression_parser_take(parser);
-    uint32_t at = parser->token.offset;
-    if (!parser->token.is_word) {
-        return expression_parser_unexpected(parser, "the name of a type");
-    }
-    struct span name = expression_feel_take_name(parser);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (span_is(name, types[i].name) && parser->token.kind != TOKEN_LESS) {
-            struct expression_node *node =
-                expression_parser_node(parser, NODE_FEEL_INSTANCE, offset, &left, 1);
-            if (node != NULL) {
-                node->as.instance = types[i].type;
-            }
-            return node;
-        }
-    }
-    return expression_parser_fail(parser, RESULT_UNSUPPORTED, at,
-                                  "the type \"%.*s\" is not supported yet", SPAN_ARG(name));
 }
 
 static const struct expression_node *parenthesised(struct expression_parser *parser)
@@ -333,9 +297,9 @@ static const struct expression_node *primary(struct expression_parser *parser)
 static bool filter_follows(const struct expression_parser *parser)
 {
     static const enum expression_token_kind beginnings[] = {
-        TOKEN_NAME,  TOKEN_NUMBER,    TOKEN_STRING,       TOKEN_TRUE,  TOKEN_FALSE, TOKEN_NULL,
-        TOKEN_OPEN,  TOKEN_OPEN_LIST, TOKEN_OPEN_CONTEXT, TOKEN_MINUS, TOKEN_IF,    TOKEN_FOR,
-        TOKEN_SOME,  TOKEN_EVERY,     TOKEN_AT,           TOKEN_FUNCTION, TOKEN_ERROR,
+        TOKEN_NAME, TOKEN_NUMBER,    TOKEN_STRING,       TOKEN_TRUE,     TOKEN_FALSE, TOKEN_NULL,
+        TOKEN_OPEN, TOKEN_OPEN_LIST, TOKEN_OPEN_CONTEXT, TOKEN_MINUS,    TOKEN_IF,    TOKEN_FOR,
+        TOKEN_SOME, TOKEN_EVERY,     TOKEN_AT,           TOKEN_FUNCTION, TOKEN_ERROR,
     };
     if (parser->token.kind != TOKEN_OPEN_LIST) {
         return false;
@@ -382,8 +346,7 @@ static const struct expression_node *negation(struct expression_parser *parser)
 {
     uint32_t offset = expression_parser_take(parser).offset;
     const struct expression_node *child = operand(parser);
-    if (child != NULL && child->kind == NODE_CONSTANT &&
-        child->as.constant.type == VALUE_NUMBER) {
+    if (child != NULL && child->kind == NODE_CONSTANT && child->as.constant.type == VALUE_NUMBER) {
         return expression_parser_constant(parser, offset,
                                           expression_number_negate(child->as.constant));
     }

@@ -5,15 +5,22 @@
 #include "engine/expression/parser.h"
 
 /*
- * A name at the next token, which must be a word: words that follow belong to it ("string length", "Full Name"), joined by
- * one space. Two names can never stand side by side otherwise, so this needs no list of declared names.
+ * A name at the next token, which must be a word: words that follow belong to it ("string length",
+ * "Full Name"), joined by one space. Two names can never stand side by side otherwise, so this
+ * needs no list of declared names.
  */
 struct span expression_feel_take_name(struct expression_parser *parser);
-/* What stands between the loosest and the tightest operator: the operands of arithmetic and comparison. */
+/* What stands between the loosest and the tightest operator: the operands of arithmetic and
+ * comparison. */
 const struct expression_node *expression_feel_parse_sum(struct expression_parser *parser);
-/* Behind NAME "(": arguments to the closing parenthesis, checked against the function's parameters. */
+/* Behind NAME "(": arguments to the closing parenthesis, checked against the function's parameters.
+ */
 const struct expression_node *expression_feel_parse_call(struct expression_parser *parser,
                                                          struct span name, uint32_t offset);
+/* Behind "left instance": "of" and the name of a type. */
+const struct expression_node *expression_feel_parse_instance(struct expression_parser *parser,
+                                                             const struct expression_node *left,
+                                                             uint32_t offset);
 /* `for`, `some`, `every`, `if` and contexts; their first token is next. */
 const struct expression_node *expression_feel_parse_for(struct expression_parser *parser);
 const struct expression_node *expression_feel_parse_if(struct expression_parser *parser);

@@ -1,10 +1,11 @@
-/* parse_form.c: the longer forms of FEEL: if, for, some, every, contexts and calls. */
+/* parse_form.c: the longer forms of FEEL: if, for, some, every, instance of, contexts and calls. */
 #include "engine/expression/function.h"
 #include "engine/expression/parse_feel.h"
 #include "engine/expression/text.h"
 #include "proto/base/hash.h"
 
 #define KEYS_CAPACITY_FIRST 4u
+#define ITERATORS_MAX       32u /* each nests the evaluation one deeper */
 
 struct keys {
     struct span *items;
@@ -16,8 +17,8 @@ static void add_key(struct expression_parser *parser, struct keys *keys, struct 
 {
     if (keys->count == keys->capacity) {
         uint32_t capacity = keys->capacity == 0 ? KEYS_CAPACITY_FIRST : keys->capacity * 2;
-        struct span *items = arena_grow(parser->arena, keys->items,
-                                        keys->capacity * sizeof *items, capacity * sizeof *items);
+        struct span *items = arena_grow(parser->arena, keys->items, keys->capacity * sizeof *items,
+                                        capacity * sizeof *items);
         if (items == NULL) {
             expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset, "out of memory");
             return;
@@ -50,6 +51,41 @@ const struct expression_node *expression_feel_parse_if(struct expression_parser 
     return expression_parser_node(parser, NODE_FEEL_IF, offset, children, 3);
 }
 
+const struct expression_node *expression_feel_parse_instance(struct expression_parser *parser,
+                                                             const struct expression_node *left,
+                                                             uint32_t offset)
+{
+    static const struct {
+        const char *name;
+        enum expression_type type; /* ABSENT: any but null */
+    } types[] = {
+        {"Any", VALUE_ABSENT},      {"Null", VALUE_NULL},     {"boolean", VALUE_BOOLEAN},
+        {"number", VALUE_NUMBER},   {"string", VALUE_STRING}, {"list", VALUE_LIST},
+        {"context", VALUE_CONTEXT}, {"range", VALUE_RANGE},
+    };
+    if (!span_is(parser->token.text, "of")) {
+        return expression_parser_unexpected(parser, "\"of\"");
+    }
+    expression_parser_take(parser);
+    uint32_t at = parser->token.offset;
+    if (!parser->token.is_word) {
+        return expression_parser_unexpected(parser, "the name of a type");
+    }
+    struct span name = expression_feel_take_name(parser);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (span_is(name, types[i].name) && parser->token.kind != TOKEN_LESS) {
+            struct expression_node *node =
+                expression_parser_node(parser, NODE_FEEL_INSTANCE, offset, &left, 1);
+            if (node != NULL) {
+                node->as.instance = types[i].type;
+            }
+            return node;
+        }
+    }
+    return expression_parser_fail(parser, RESULT_UNSUPPORTED, at,
+                                  "the type \"%.*s\" is not supported yet", SPAN_ARG(name));
+}
+
 /* "name in list" or "name in low..high". */
 static void parse_iterator(struct expression_parser *parser, struct expression_nodes *nodes,
                            struct keys *keys)
@@ -72,6 +108,10 @@ const struct expression_node *expression_feel_parse_for(struct expression_parser
     struct expression_token first = expression_parser_take(parser);
     bool is_for = first.kind == TOKEN_FOR;
     do {
+        if (keys.count == ITERATORS_MAX) {
+            return expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset,
+                                          "more than %u iterators", ITERATORS_MAX);
+        }
         parse_iterator(parser, &nodes, &keys);
     } while (expression_parser_accept(parser, TOKEN_COMMA));
     if (is_for) {
@@ -83,11 +123,12 @@ const struct expression_node *expression_feel_parse_for(struct expression_parser
     enum expression_kind kind = is_for                     ? NODE_FEEL_FOR
                                 : first.kind == TOKEN_SOME ? NODE_FEEL_SOME
                                                            : NODE_FEEL_EVERY;
-    return with_keys(
-        expression_parser_node(parser, kind, first.offset, nodes.items, nodes.count), &keys);
+    return with_keys(expression_parser_node(parser, kind, first.offset, nodes.items, nodes.count),
+                     &keys);
 }
 
-/* A key: a string, or a name with the further signs that names may hold (grammar rule 30) up to the colon. */
+/* A key: a string, or a name with the further signs that names may hold (grammar rule 30) up to the
+ * colon. */
 static struct span parse_key(struct expression_parser *parser)
 {
     struct span key = SPAN_EMPTY;
@@ -99,14 +140,15 @@ static struct span parse_key(struct expression_parser *parser)
         expression_parser_unexpected(parser, "a key");
         return key;
     }
+    uint32_t start = parser->token.offset;
     key = expression_feel_take_name(parser);
-    size_t start = parser->token.offset;
+    uint32_t first = parser->token.offset;
     while (parser->token.kind == TOKEN_MINUS || parser->token.kind == TOKEN_PLUS ||
            parser->token.kind == TOKEN_TIMES || parser->token.kind == TOKEN_DIVIDE ||
            parser->token.kind == TOKEN_DOT || parser->token.kind == TOKEN_NUMBER ||
-           (parser->token.is_word && parser->token.offset > start)) {
-        struct expression_token token = expression_parser_take(parser);
-        key.count = (size_t)(parser->lexer.source.bytes + token.end - key.bytes);
+           (parser->token.is_word && parser->token.offset > first)) {
+        uint32_t end = expression_parser_take(parser).end;
+        key = span_of(parser->lexer.source.bytes + start, end - start); /* as it stands there */
     }
     return key;
 }
@@ -160,11 +202,9 @@ static bool count_fits(const struct expression_function *function, uint32_t coun
     return count >= function->required && (last == '*' || last == '+' || count <= parameters);
 }
 
-static const struct expression_node *call_node(struct expression_parser *parser,
-                                               const struct expression_function *function,
-                                               uint32_t offset,
-                                               const struct expression_node *const *arguments,
-                                               uint32_t count)
+static const struct expression_node *
+call_node(struct expression_parser *parser, const struct expression_function *function,
+          uint32_t offset, const struct expression_node *const *arguments, uint32_t count)
 {
     struct expression_node *node =
         expression_parser_node(parser, NODE_CALL, offset, arguments, count);
@@ -174,9 +214,11 @@ static const struct expression_node *call_node(struct expression_parser *parser,
     return node;
 }
 
-/* Is `name :` next? Then it is taken. */
-static bool take_argument_name(struct expression_parser *parser, struct span *name)
+/* Is `name :` next? Then it is taken, and *offset is where it stood. */
+static bool take_argument_name(struct expression_parser *parser, struct span *name,
+                               uint32_t *offset)
 {
+    *offset = parser->token.offset;
     if (!parser->token.is_word) {
         return false;
     }
@@ -211,17 +253,15 @@ static void add_named_argument(struct expression_parser *parser,
     arguments[index] = expression_parse_feel(parser);
 }
 
-/* The first name is taken already: "name: value, name: value)". */
+/* The first name, which stood at `at`, is taken already: "name: value, name: value)". */
 static const struct expression_node *named_call(struct expression_parser *parser,
                                                 const struct expression_function *function,
-                                                struct span name, uint32_t offset)
+                                                struct span name, uint32_t at, uint32_t offset)
 {
     const struct expression_node *arguments[EXPRESSION_PARAMETERS_MAX] = {0};
-    uint32_t at = parser->token.offset;
     add_named_argument(parser, function, name, at, arguments);
     while (expression_parser_accept(parser, TOKEN_COMMA)) {
-        at = parser->token.offset;
-        if (!take_argument_name(parser, &name)) {
+        if (!take_argument_name(parser, &name, &at)) {
             return expression_parser_unexpected(parser, "a named argument");
         }
         add_named_argument(parser, function, name, at, arguments);
@@ -263,8 +303,7 @@ static const struct expression_node *unknown_function(struct expression_parser *
 {
     if (expression_function_is_planned(name)) {
         return expression_parser_fail(parser, RESULT_UNSUPPORTED, offset,
-                                      "the function \"%.*s\" is not supported yet",
-                                      SPAN_ARG(name));
+                                      "the function \"%.*s\" is not supported yet", SPAN_ARG(name));
     }
     const char *similar = expression_function_similar(name);
     return expression_parser_fail(parser, RESULT_INVALID, offset,
@@ -274,7 +313,8 @@ static const struct expression_node *unknown_function(struct expression_parser *
                                   SPAN_ARG(name), similar == NULL ? "" : similar);
 }
 
-/* "is defined" looks at how its argument is reached, not at what it is: no function of values could. */
+/* "is defined" looks at how its argument is reached, not at what it is: no function of values
+ * could. */
 static const struct expression_node *is_defined(struct expression_parser *parser, uint32_t offset)
 {
     const struct expression_node *child = expression_parse_feel(parser);
@@ -293,6 +333,8 @@ const struct expression_node *expression_feel_parse_call(struct expression_parse
         return unknown_function(parser, name, offset);
     }
     struct span argument;
-    return take_argument_name(parser, &argument) ? named_call(parser, function, argument, offset)
-                                                 : positional_call(parser, function, offset);
+    uint32_t at;
+    return take_argument_name(parser, &argument, &at)
+               ? named_call(parser, function, argument, at, offset)
+               : positional_call(parser, function, offset);
 }

@@ -1,6 +1,7 @@
 /*
- * parse_juel.c: the grammar of the Unified Expression Language as JUEL reads it (JSR 245, EL 2.1 §1.17), which is what
- * Camunda 7 and Flowable files are written in; method calls included, function namespaces not.
+ * parse_juel.c: the grammar of the Unified Expression Language as JUEL reads it (JSR 245, EL 2.1
+ * §1.17), which is what Camunda 7 and Flowable files are written in; method calls included,
+ * function namespaces not.
  */
 #include "engine/expression/number.h"
 #include "engine/expression/parser.h"
@@ -69,8 +70,8 @@ static const struct expression_node *name(struct expression_parser *parser)
                                           "the function \"%s\" is not supported yet", known[i]);
         }
     }
-    return expression_parser_fail(parser, RESULT_INVALID, token.offset,
-                                  "unknown function \"%.*s\"", SPAN_ARG(token.text));
+    return expression_parser_fail(parser, RESULT_INVALID, token.offset, "unknown function \"%.*s\"",
+                                  SPAN_ARG(token.text));
 }
 
 static const struct expression_node *primary(struct expression_parser *parser)
@@ -124,8 +125,8 @@ static const struct expression_node *method(struct expression_parser *parser,
         } while (expression_parser_accept(parser, TOKEN_COMMA));
         expression_parser_expect(parser, TOKEN_CLOSE, "\",\" or \")\"");
     }
-    struct expression_node *node = expression_parser_node(
-        parser, NODE_JUEL_METHOD, token.offset, children.items, children.count);
+    struct expression_node *node = expression_parser_node(parser, NODE_JUEL_METHOD, token.offset,
+                                                          children.items, children.count);
     if (node != NULL) {
         node->as.name.text = token.text;
     }
@@ -168,8 +169,7 @@ static const struct expression_node *postfix(struct expression_parser *parser)
 static const struct expression_node *negate(struct expression_parser *parser, uint32_t offset,
                                             const struct expression_node *child)
 {
-    if (child != NULL && child->kind == NODE_CONSTANT &&
-        child->as.constant.type == VALUE_NUMBER) {
+    if (child != NULL && child->kind == NODE_CONSTANT && child->as.constant.type == VALUE_NUMBER) {
         return expression_parser_constant(parser, offset,
                                           expression_number_negate(child->as.constant));
     }

@@ -1,4 +1,5 @@
-/* parse_text.c: text with expressions in it. The expression's own parser finds where it ends, so "}" in a string is no end. */
+/* parse_text.c: text with expressions in it. The expression's own parser finds where it ends, so
+ * "}" in a string is no end. */
 #include "engine/expression/parser.h"
 #include "engine/expression/text.h"
 

@@ -1,4 +1,5 @@
-/* parser.c: the machinery under the three parsers. Recursion is bounded by LIMIT_EXPRESSION_DEPTH. */
+/* parser.c: the machinery under the three parsers. Recursion is bounded by LIMIT_EXPRESSION_DEPTH.
+ */
 #include "engine/expression/parser.h"
 
 #include <stdarg.h>
@@ -100,8 +101,8 @@ const struct expression_node *expression_parser_fail(struct expression_parser *p
 bool expression_parser_enter(struct expression_parser *parser)
 {
     if (++parser->depth > LIMIT_EXPRESSION_DEPTH) {
-        expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset,
-                               "nested deeper than %u", LIMIT_EXPRESSION_DEPTH);
+        expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset, "nested deeper than %u",
+                               LIMIT_EXPRESSION_DEPTH);
         return false;
     }
     return true;
@@ -203,8 +204,8 @@ static const struct expression_node *string_literal(struct expression_parser *pa
     size_t offset;
     struct expression_token token = parser->token;
     bool feel = parser->lexer.syntax == SYNTAX_FEEL;
-    const char *why = expression_text_unescape(
-        parser->arena, token.text, feel ? ESCAPES_FEEL : ESCAPES_JUEL, &text, &offset);
+    const char *why = expression_text_unescape(parser->arena, token.text,
+                                               feel ? ESCAPES_FEEL : ESCAPES_JUEL, &text, &offset);
     if (why != NULL) {
         return expression_parser_fail(parser, RESULT_INVALID, token.offset + 1 + (uint32_t)offset,
                                       "%s", why);
@@ -250,8 +251,7 @@ void expression_parser_add(struct expression_parser *parser, struct expression_n
 }
 
 static const struct expression_binary *find_binary(const struct expression_grammar *grammar,
-                                                   enum expression_token_kind sign,
-                                                   unsigned level)
+                                                   enum expression_token_kind sign, unsigned level)
 {
     for (size_t i = 0; i < grammar->binary_count; i++) {
         if (grammar->binaries[i].sign == sign && grammar->binaries[i].level == level) {
@@ -273,9 +273,8 @@ static void add_applied(struct expression_parser *parser, struct applied_list *l
 {
     if (list->count == list->capacity) {
         uint32_t capacity = list->capacity == 0 ? NODES_CAPACITY_FIRST : list->capacity * 2;
-        struct expression_applied *items =
-            arena_grow(parser->arena, list->items, list->capacity * sizeof *items,
-                       capacity * sizeof *items);
+        struct expression_applied *items = arena_grow(
+            parser->arena, list->items, list->capacity * sizeof *items, capacity * sizeof *items);
         if (items == NULL) {
             expression_parser_fail(parser, RESULT_LIMIT, applied.offset, "out of memory");
             return;
@@ -288,8 +287,8 @@ static void add_applied(struct expression_parser *parser, struct applied_list *l
 
 /* first sign second sign third …: one node, so that a long sum is not a deep tree. */
 static const struct expression_node *chain(struct expression_parser *parser,
-                                           const struct expression_grammar *grammar,
-                                           unsigned level, const struct expression_node *first,
+                                           const struct expression_grammar *grammar, unsigned level,
+                                           const struct expression_node *first,
                                            const struct expression_binary *binary)
 {
     struct expression_nodes operands = {0};
@@ -325,8 +324,7 @@ const struct expression_node *expression_parser_level(struct expression_parser *
     }
     const struct expression_node *node = expression_parser_level(parser, grammar, level + 1);
     for (;;) {
-        const struct expression_binary *binary =
-            find_binary(grammar, parser->token.kind, level);
+        const struct expression_binary *binary = find_binary(grammar, parser->token.kind, level);
         if (binary == NULL || parser->result != RESULT_OK) {
             return node;
         }

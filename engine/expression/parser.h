@@ -1,8 +1,9 @@
 /*
- * parser.h: what the three parsers share: tokens, errors, nodes, and operators by levels of precedence.
+ * parser.h: what the three parsers share: tokens, errors, nodes, and operators by levels of
+ * precedence.
  *
- * The first error wins and ends the input: every later token is TOKEN_END and every later node NULL, so only whoever loops
- * over something else than tokens needs to look at `result`.
+ * The first error wins and ends the input: every later token is TOKEN_END and every later node
+ * NULL, so only whoever loops over something else than tokens needs to look at `result`.
  */
 #ifndef ENGINE_EXPRESSION_PARSER_H
 #define ENGINE_EXPRESSION_PARSER_H
@@ -52,8 +53,8 @@ struct expression_grammar {
 const struct expression_node *expression_parse_feel(struct expression_parser *parser);
 const struct expression_node *expression_parse_juel(struct expression_parser *parser);
 /*
- * A text with expressions in it: JUEL in "${…}" and "#{…}", FEEL in "{{…}}". A single expression with nothing but white
- * space around it is that expression, else the parts make a string.
+ * A text with expressions in it: JUEL in "${…}" and "#{…}", FEEL in "{{…}}". A single expression
+ * with nothing but white space around it is that expression, else the parts make a string.
  */
 const struct expression_node *expression_parse_text(struct expression_parser *parser,
                                                     enum expression_syntax syntax);
@@ -90,7 +91,8 @@ const struct expression_node *expression_parser_constant(struct expression_parse
 const struct expression_node *expression_parser_name(struct expression_parser *parser,
                                                      enum expression_kind kind, uint32_t offset,
                                                      struct span text);
-/* The literal at the next token (a number, string, true, false, null), or NULL when there is none. */
+/* The literal at the next token (a number, string, true, false, null), or NULL when there is none.
+ */
 const struct expression_node *expression_parser_literal(struct expression_parser *parser);
 void expression_parser_add(struct expression_parser *parser, struct expression_nodes *nodes,
                            const struct expression_node *node);

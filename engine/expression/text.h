@@ -19,7 +19,8 @@ size_t expression_text_offset(struct span text, size_t index);
 size_t expression_text_find(struct span text, struct span part);
 size_t expression_text_find_last(struct span text, struct span part);
 bool expression_text_ends_with(struct span text, struct span part);
-/* Simple case mapping of Latin, Greek, Cyrillic and Armenian letters. Empty when the arena is full. */
+/* Simple case mapping of Latin, Greek, Cyrillic and Armenian letters. Empty when the arena is full.
+ */
 struct span expression_text_upper(struct arena *arena, struct span text);
 struct span expression_text_lower(struct arena *arena, struct span text);
 struct span expression_text_concatenate(struct arena *arena, struct span a, struct span b);
@@ -35,20 +36,23 @@ struct expression_buffer {
 void expression_buffer_add(struct expression_buffer *buffer, struct span text);
 struct span expression_buffer_span(const struct expression_buffer *buffer);
 
-/* May a name begin with, or go on with, this code point? (DMN 1.5 §10.3.1.2 grammar rules 27 to 29.) */
+/* May a name begin with, or go on with, this code point? (DMN 1.5 §10.3.1.2 grammar rules 27
+ * to 29.) */
 bool expression_text_is_name_start(uint32_t point);
 bool expression_text_is_name_part(uint32_t point);
 /* White space and line ends of the FEEL grammar (rules 61 to 63). */
 bool expression_text_is_space(uint32_t point);
 
 enum expression_escapes {
-    ESCAPES_FEEL, /* \n \r \t \' \" \\ \uXXXX \UXXXXXX; any other backslash stands for itself (grammar rule 64) */
+    ESCAPES_FEEL, /* \n \r \t \' \" \\ \uXXXX \UXXXXXX; any other backslash stands for itself
+                     (grammar rule 64) */
     ESCAPES_JUEL, /* \\ and the quotes; any other is an error */
 };
 
 /*
- * Decodes what stands between the quotes of a string literal. Returns NULL, or why it cannot be: then *offset is the byte in
- * `raw`. *out is borrowed from `raw` where nothing is escaped, else in the arena.
+ * Decodes what stands between the quotes of a string literal. Returns NULL, or why it cannot be:
+ * then *offset is the byte in `raw`. *out is borrowed from `raw` where nothing is escaped, else in
+ * the arena.
  */
 const char *expression_text_unescape(struct arena *arena, struct span raw,
                                      enum expression_escapes escapes, struct span *out,

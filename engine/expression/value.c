@@ -9,7 +9,8 @@
 #define BUILDER_CAPACITY_FIRST 8u
 #define ENCODE_CAPACITY_FIRST  64u
 
-static enum result encode(struct wire_writer *writer, struct expression_value value, unsigned depth);
+static enum result encode(struct wire_writer *writer, struct expression_value value,
+                          unsigned depth);
 
 static struct expression_value container(enum expression_type type, struct span wire,
                                          uint32_t count)
@@ -74,8 +75,7 @@ bool expression_value_find(struct expression_value context, struct span key,
     return false;
 }
 
-bool expression_value_at(struct expression_value list, uint32_t index,
-                         struct expression_value *out)
+bool expression_value_at(struct expression_value list, uint32_t index, struct expression_value *out)
 {
     ASSERT(list.type == VALUE_LIST);
     if (index >= list.count) {
@@ -127,8 +127,7 @@ bool expression_walk_entry(struct expression_walk *walk, struct expression_entry
 void expression_builder_add(struct expression_builder *builder, struct expression_value item)
 {
     if (builder->count == builder->capacity) {
-        uint32_t capacity =
-            builder->capacity == 0 ? BUILDER_CAPACITY_FIRST : builder->capacity * 2;
+        uint32_t capacity = builder->capacity == 0 ? BUILDER_CAPACITY_FIRST : builder->capacity * 2;
         struct expression_value *items =
             arena_grow(builder->arena, builder->items, builder->capacity * sizeof *items,
                        capacity * sizeof *items);
@@ -261,7 +260,8 @@ enum result expression_value_encode(struct expression_value value, struct arena 
         result = RESULT_LIMIT;
     }
     if (result == RESULT_OK && is_container) {
-        /* Parts that were borrowed bring their own depth: the whole must keep the limit that all payloads keep. */
+        /* Parts that were borrowed bring their own depth: the whole must keep the limit that all
+         * payloads keep. */
         size_t offset;
         const char *reason;
         result = wire_validate(*out, LIMIT_DEPTH, &offset, &reason);

@@ -1,9 +1,10 @@
 /*
  * value.h: what an expression computes with. 24 bytes, passed by value.
  *
- * A value that comes from a payload stays UNREAD (its MessagePack bytes, borrowed) until an operator needs it: a path that
- * is handed on unchanged costs nothing and keeps its bytes, a decimal as it was written included. Lists and contexts are
- * either read in place (is_wire) or built in the evaluation's arena.
+ * A value that comes from a payload stays UNREAD (its MessagePack bytes, borrowed) until an
+ * operator needs it: a path that is handed on unchanged costs nothing and keeps its bytes, a
+ * decimal as it was written included. Lists and contexts are either read in place (is_wire) or
+ * built in the evaluation's arena.
  */
 #ifndef ENGINE_EXPRESSION_VALUE_H
 #define ENGINE_EXPRESSION_VALUE_H
@@ -53,7 +54,8 @@ struct expression_entry {
 };
 
 struct expression_range {
-    struct expression_value low; /* ABSENT: no end on this side; NULL: an end that was written as null */
+    struct expression_value
+        low; /* ABSENT: no end on this side; NULL: an end that was written as null */
     struct expression_value high;
     bool low_included;
     bool high_included;
@@ -106,7 +108,8 @@ static inline bool expression_is_true(struct expression_value value)
     return value.type == VALUE_BOOLEAN && value.as.boolean;
 }
 
-/* What the bytes of a payload say; null for binary, foreign extensions, NaN and what is no number. */
+/* What the bytes of a payload say; null for binary, foreign extensions, NaN and what is no number.
+ */
 struct expression_value expression_value_of_wire(struct span wire);
 
 /* The value itself, read if it was not. Everything below takes values that were read. */
@@ -160,8 +163,9 @@ void expression_builder_add(struct expression_builder *builder, struct expressio
 struct expression_value expression_builder_list(const struct expression_builder *builder);
 
 /*
- * One MessagePack object. Unread values are borrowed as they are. A number is an int where it is integral and fits 64 bits,
- * else a decimal in plain spelling; a range becomes its text. RESULT_LIMIT: nested deeper than LIMIT_DEPTH, or a full arena.
+ * One MessagePack object. Unread values are borrowed as they are. A number is an int where it is
+ * integral and fits 64 bits, else a decimal in plain spelling; a range becomes its text.
+ * RESULT_LIMIT: nested deeper than LIMIT_DEPTH, or a full arena.
  */
 MUST_USE enum result expression_value_encode(struct expression_value value, struct arena *arena,
                                              struct span *out);

@@ -1,0 +1,96 @@
+/* juel_method_test.c: methods of strings, lists, maps, numbers and the execution. */
+#include "engine/expression/rows.h"
+
+#define VARIABLES                                                                                  \
+    "{\"s\": \"Hello World\", \"e\": \"\", \"list\": [1, \"a\", null], \"none\": [],"              \
+    " \"m\": {\"k\": 1, \"n\": null}, \"d\": 2.75, \"nil\": null, \"key\": \"s\", \"t\": true,"    \
+    " \"emoji\": \"a😀b\", \"execution\": {\"x\": 3}}"
+
+Test(juel_method, of_strings)
+{
+    static const struct row rows[] = {
+        {"${s.contains('World')}", VARIABLES, "true"},
+        {"${s.contains('x')}", VARIABLES, "false"},
+        {"${s.startsWith('Hell')}", VARIABLES, "true"},
+        {"${s.endsWith('Hell')}", VARIABLES, "false"},
+        {"${s.length()}", VARIABLES, "11"},
+        {"${s.size()}", VARIABLES, "11"},
+        {"${s.isEmpty()}", VARIABLES, "false"},
+        {"${e.isEmpty()}", VARIABLES, "true"},
+        {"${'  '.isBlank()}", VARIABLES, "true"},
+        {"${s.toLowerCase()}", VARIABLES, "\"hello world\""},
+        {"${s.toUpperCase()}", VARIABLES, "\"HELLO WORLD\""},
+        {"${s.equals('Hello World')}", VARIABLES, "true"},
+        {"${s.equals('hello world')}", VARIABLES, "false"},
+        {"${s.equals(1)}", VARIABLES, "false"},
+        {"${s.equalsIgnoreCase('hello world')}", VARIABLES, "true"},
+        {"${'  x '.trim()}", VARIABLES, "\"x\""},
+        {"${s.substring(6)}", VARIABLES, "\"World\""},
+        {"${s.substring(0, 5)}", VARIABLES, "\"Hello\""},
+        {"${s.substring(11)}", VARIABLES, "\"\""},
+        {"${s.substring(12)}", VARIABLES, "fails @4 index out of range"},
+        {"${s.substring(5, 2)}", VARIABLES, "fails @4 index out of range"},
+        {"${s.substring(-1)}", VARIABLES, "fails @4 index out of range"},
+        {"${s.indexOf('o')}", VARIABLES, "4"},
+        {"${s.lastIndexOf('o')}", VARIABLES, "7"},
+        {"${s.indexOf('x')}", VARIABLES, "-1"},
+        {"${emoji.indexOf('b')}", VARIABLES, "2"}, /* code points: Java says 3 */
+        {"${s.charAt(1)}", VARIABLES, "\"e\""},
+        {"${s.charAt(11)}", VARIABLES, "fails @4 index out of range"},
+        {"${s.concat('!')}", VARIABLES, "\"Hello World!\""},
+        {"${s.replace('o', '00')}", VARIABLES, "\"Hell00 W00rld\""},
+        {"${s.replace('', 'x')}", VARIABLES, "\"Hello World\""},
+        {"${'a'.compareTo('b')}", VARIABLES, "-1"},
+        {"${s.toLowerCase().contains('hello')}", VARIABLES, "true"},
+        {"${s.nope()}", VARIABLES, "fails @4 string has no method \"nope\" with 0 arguments"},
+        {"${s.contains()}", VARIABLES,
+         "fails @4 string has no method \"contains\" with 0 arguments"},
+        {"${nil.length()}", VARIABLES, "fails @6 null has no method \"length\" with 0 arguments"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
+Test(juel_method, of_containers_and_numbers)
+{
+    static const struct row rows[] = {
+        {"${list.size()}", VARIABLES, "3"},
+        {"${none.isEmpty()}", VARIABLES, "true"},
+        {"${list.contains('a')}", VARIABLES, "true"},
+        {"${list.contains(2)}", VARIABLES, "false"},
+        {"${list.get(0)}", VARIABLES, "1"},
+        {"${list.get(3)}", VARIABLES, "fails @7 index out of range"},
+        {"${list.indexOf('a')}", VARIABLES, "1"},
+        {"${m.size()}", VARIABLES, "2"},
+        {"${m.isEmpty()}", VARIABLES, "false"},
+        {"${m.containsKey('k')}", VARIABLES, "true"},
+        {"${m.containsKey('n')}", VARIABLES, "true"},
+        {"${m.containsKey('x')}", VARIABLES, "false"},
+        {"${m.get('k')}", VARIABLES, "1"},
+        {"${m.get('x')}", VARIABLES, "null"},
+        {"${m.getOrDefault('x', 5)}", VARIABLES, "5"},
+        {"${m.keySet()}", VARIABLES, "[\"k\",\"n\"]"},
+        {"${m.values()}", VARIABLES, "[1,null]"},
+        {"${m.keySet().contains('k')}", VARIABLES, "true"},
+        {"${d.intValue()}", VARIABLES, "2"},
+        {"${d.toString()}", VARIABLES, "\"2.75\""},
+        {"${t.toString()}", VARIABLES, "\"true\""},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
+Test(juel_method, of_the_execution)
+{
+    static const struct row rows[] = {
+        {"${execution.getVariable('s')}", VARIABLES, "\"Hello World\""},
+        {"${execution.getVariable(key)}", VARIABLES, "\"Hello World\""},
+        {"${execution.getVariable('m').k}", VARIABLES, "1"},
+        {"${execution.getVariable('x')}", VARIABLES, "null"},
+        {"${execution.hasVariable('s')}", VARIABLES, "true"},
+        {"${execution.hasVariable('nil')}", VARIABLES, "true"},
+        {"${execution.hasVariable('x')}", VARIABLES, "false"},
+        {"${task.getVariable('s')}", VARIABLES, "\"Hello World\""},
+        {"${execution.hasVariable('x') && x > 1}", VARIABLES, "false"},
+        {"${bean.method(execution)}", VARIABLES, "fails @2 unknown name \"bean\""},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}

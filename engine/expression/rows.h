@@ -1,0 +1,93 @@
+/*
+ * rows.h: tables of expressions for the tests of this folder. A row says what comes of a source
+ * text in a context:
+ *
+ *     42                        its value, as JSON
+ *     null @2 unknown name "x"  null, with the warning at byte 2
+ *     invalid @2 message        refused by compile (also: unsupported, limit)
+ *     fails @2 message          refused by evaluate (also: exceeds, for RESULT_LIMIT)
+ */
+#ifndef ENGINE_EXPRESSION_ROWS_H
+#define ENGINE_EXPRESSION_ROWS_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "engine/expression/expression.h"
+#include "proto/base/limits.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
+
+#define ROWS_ARENA_BYTES (64u << 20)
+
+struct row {
+    const char *source;
+    const char *context; /* JSON map of the names; NULL: none */
+    const char *expected;
+};
+
+struct row_names {
+    struct engine_names names;
+    struct span map;
+};
+
+static struct span row_find(const struct engine_names *names, struct span name)
+{
+    return wire_find(((const struct row_names *)(const void *)names)->map, name);
+}
+
+/* What comes of it, in the notation above; lives in the arena. */
+static inline struct span row_outcome(struct span source, enum engine_dialect dialect,
+                                      struct span context, struct arena *arena)
+{
+    struct row_names names = {.names = {row_find}, .map = context};
+    const struct engine_expression *expression;
+    struct engine_expression_error error;
+    struct engine_evaluation evaluation;
+    struct span json;
+    enum result result = engine_expression_compile(source, dialect, arena, &expression, &error);
+    if (result != RESULT_OK) {
+        cr_assert(expression == NULL && error.message != NULL);
+        const char *kind = result == RESULT_LIMIT         ? "limit"
+                           : result == RESULT_UNSUPPORTED ? "unsupported"
+                                                          : "invalid";
+        return arena_format(arena, "%s @%u %s", kind, error.offset, error.message);
+    }
+    result = engine_expression_evaluate(expression, &names.names, arena, &evaluation);
+    if (result != RESULT_OK) {
+        cr_assert(evaluation.value.count == 0 && evaluation.error.message != NULL);
+        cr_assert(result == RESULT_INVALID || result == RESULT_LIMIT);
+        return arena_format(arena, "%s @%u %s", result == RESULT_LIMIT ? "exceeds" : "fails",
+                            evaluation.error.offset, evaluation.error.message);
+    }
+    cr_assert_eq(json_from_wire(evaluation.value, JSON_COMPACT, arena, &json), RESULT_OK);
+    if (evaluation.error.message == NULL) {
+        return json;
+    }
+    cr_assert(span_is(json, "null"), "a value comes without a warning");
+    return arena_format(arena, "null @%u %s", evaluation.error.offset, evaluation.error.message);
+}
+
+static inline void rows_check(const struct row *rows, size_t count, enum engine_dialect dialect)
+{
+    struct arena arena;
+    cr_assert(count > 0);
+    arena_init(&arena, 64u << 10, ROWS_ARENA_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        struct json_error json_error;
+        struct span context;
+        arena_clear(&arena);
+        cr_assert_eq(json_to_wire(span_text(rows[i].context == NULL ? "{}" : rows[i].context),
+                                  LIMIT_DEPTH, &arena, &context, &json_error),
+                     RESULT_OK, "row %zu: context", i);
+        struct span outcome = row_outcome(span_text(rows[i].source), dialect, context, &arena);
+        cr_expect(span_is(outcome, rows[i].expected), "row %zu: %s\n  gives    %.*s\n  expected %s",
+                  i, rows[i].source, SPAN_ARG(outcome), rows[i].expected);
+        cr_expect_not(arena.overflowed, "row %zu: %s", i, rows[i].source);
+    }
+    arena_release(&arena);
+}
+
+#define ROWS_CHECK(rows, dialect) rows_check(rows, sizeof(rows) / sizeof *(rows), dialect)
+
+#endif
