@@ -118,7 +118,7 @@ struct proto_call_done {
 /* One batch of journal records (proto/record.h), appended and made durable together. */
 struct proto_commit {
     struct span records;
-    uint32_t count;
+    uint64_t position; /* the journal's own note: where the batch ends once it is appended */
 };
 
 struct proto_committed {
@@ -151,6 +151,7 @@ struct proto_fetch {
     enum proto_fetch_kind kind;
     struct execution_id execution_id;
     struct span query;
+    uint64_t position; /* the store's own note: what must be stored before it answers */
 };
 
 struct proto_fetched {

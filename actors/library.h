@@ -1,0 +1,55 @@
+/*
+ * library.h: the compiled definitions and modules that one actor's executions look things up in. Each shard compiles its own
+ * copy from the registry's messages, so nothing is shared between threads.
+ */
+#ifndef ACTORS_LIBRARY_H
+#define ACTORS_LIBRARY_H
+
+#include "actors/table.h"
+#include "engine/model.h"
+#include "engine/read/read.h"
+#include "proto/base/result.h"
+#include "proto/message.h"
+
+/* One deployed version of a file. */
+struct actor_source {
+    struct actor_source *next;
+    struct span project;
+    struct span name;
+    struct span content;
+    uint32_t version;
+    int64_t at_ms; /* when it was deployed */
+    struct engine_definition *definition;
+};
+
+struct actor_library {
+    struct engine_library engine; /* what engine calls are given */
+    /* private to library.c */
+    struct actor_table processes;
+    struct actor_table projects;
+    struct actor_source *sources; /* newest first */
+    struct engine_modules *builtins;
+};
+
+MUST_USE enum result actor_library_init(struct actor_library *library);
+/* No execution that borrows it may be left. */
+void actor_library_release(struct actor_library *library);
+
+/*
+ * Compiles and keeps one version of a file; copies what it is given. `report` (initialised here, released by the caller) says
+ * what is wrong on RESULT_INVALID. RESULT_EXISTS: that version of one of its processes is there already.
+ */
+MUST_USE enum result actor_library_add(struct actor_library *library, const struct proto_definition *definition,
+                                       int64_t at_ms, struct engine_report *report);
+/* A project's modules and environment, in place of the old ones. */
+MUST_USE enum result actor_library_set_project(struct actor_library *library, const struct proto_project *project,
+                                               struct engine_report *report);
+/* Newest version of a process, 0 when there is none. */
+uint32_t actor_library_newest(const struct actor_library *library, struct span project, struct span process_id);
+/* The file that a process version came from; NULL when absent. */
+const struct actor_source *actor_library_source(const struct actor_library *library, struct span project,
+                                                struct span process_id, uint32_t version);
+/* Newest version of a file by its name; NULL when absent. */
+const struct actor_source *actor_library_file(const struct actor_library *library, struct span project, struct span name);
+
+#endif

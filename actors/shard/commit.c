@@ -1,0 +1,488 @@
+/*
+ * commit.c: the records of a turn, the effects behind them, and what happens when they are durable.
+ *
+ * Commits are numbered; the journal confirms them in order. An effect names the commit that it must follow; in a shard that
+ * is not durable effects follow the sending of the commit instead, but executions still stay live until it is confirmed, so
+ * that nobody looks for them in a table that has not heard of them.
+ */
+#include <stdlib.h>
+
+#include "actors/shard/state.h"
+#include "proto/base/assert.h"
+#include "proto/log.h"
+#include "proto/wire/reader.h"
+
+/* ---- effects leave ---- */
+
+static void send_or_drop(struct proto_sink *sink, struct proto_message *message)
+{
+    enum result result = sink == NULL ? RESULT_CLOSED : sink->send(sink, &message);
+    ASSERT(result != RESULT_AGAIN || message->type == PROTO_EVENT); /* only observers may lose what they get */
+    message_free(message);
+}
+
+static void bind_session(struct actor_shard *shard, struct proto_message *message)
+{
+    const struct proto_session *session = &message->as.session;
+    uint32_t owner = actor_shard_of(session->channel_session_id, shard->options.shard_count);
+    if (owner != shard->options.index) {
+        send_or_drop(shard->options.shards[owner], message);
+        return;
+    }
+    if (message->type == PROTO_SESSION_DROP) {
+        actor_directory_drop(&shard->directory, session->channel_session_id, execution_id_span(&session->execution_id));
+    } else if (actor_directory_bind(&shard->directory, session->channel_session_id,
+                                    execution_id_span(&session->execution_id), session->waiting_since_ms) != RESULT_OK) {
+        log_line(LOG_CRITICAL, "SHARD-SESSION-LOST", "shard=%u execution=%s reason=\"no memory\"", shard->options.index,
+                 session->execution_id.text);
+    }
+    message_free(message);
+}
+
+static void leave(struct actor_shard *shard, struct actor_queue *effects)
+{
+    struct proto_message *effect;
+    while ((effect = actor_queue_pop(effects)) != NULL) {
+        if (effect->type == PROTO_REPLY) {
+            message_answer(effect->reply_to, effect);
+        } else if (effect->type == PROTO_CALL || effect->type == PROTO_CALL_CANCEL) {
+            send_or_drop(shard->options.io, effect);
+        } else if (effect->type == PROTO_SESSION_BIND || effect->type == PROTO_SESSION_DROP) {
+            bind_session(shard, effect);
+        } else if (effect->type == PROTO_AWAIT) {
+            send_or_drop(shard->options.storage, effect);
+        } else {
+            ASSERT(effect->type == PROTO_EVENT);
+            send_or_drop(shard->options.observer, effect);
+        }
+    }
+}
+
+void shard_effect(struct actor_shard *shard, struct proto_message *effect, uint64_t after)
+{
+    struct actor_queue now = {0};
+    if (after == shard->commit_number) {
+        actor_queue_push(&shard->effects, effect);
+    } else if (after <= shard->committed || shard->options.durability == ACTOR_NOT_DURABLE) {
+        actor_queue_push(&now, effect);
+        leave(shard, &now);
+    } else {
+        ASSERT(shard->groups_newest != NULL && shard->groups_newest->number >= after);
+        actor_queue_push(&shard->groups_newest->effects, effect);
+    }
+}
+
+/* ---- gates ---- */
+
+/* Holds the work's replies until `left` answers came; NULL: no memory, and they leave with the commit. */
+static struct actor_gate *gate_new(struct actor_shard *shard, struct actor_work *work, uint32_t left)
+{
+    struct actor_gate *gate = malloc(sizeof *gate);
+    if (gate != NULL) {
+        *gate = (struct actor_gate){.left = left, .replies = work->replies};
+        shard_hold(shard, &gate->held, GATE_MAGIC);
+        work->replies = (struct actor_queue){0};
+    }
+    return gate;
+}
+
+void shard_gate_answered(struct actor_shard *shard, uint64_t ticket)
+{
+    struct actor_gate *gate = ACTOR_OWNER(actor_gate, held, shard_of_ticket(ticket, GATE_MAGIC));
+    ASSERT(gate->left > 0);
+    if (--gate->left > 0) {
+        return;
+    }
+    leave(shard, &gate->replies);
+    shard_gate_free(shard, gate);
+}
+
+void shard_gate_free(struct actor_shard *shard, struct actor_gate *gate)
+{
+    actor_queue_clear(&gate->replies);
+    shard_let_go(shard, &gate->held);
+    free(gate);
+}
+
+static struct proto_address gate_address(struct actor_shard *shard, struct actor_gate *gate)
+{
+    return gate == NULL ? (struct proto_address){0} : shard_ticket(shard, &gate->held);
+}
+
+struct proto_message *shard_session_message(enum proto_message_type type, const struct engine_view *view)
+{
+    struct proto_message *message = message_new(type, view->channel_session_id.count);
+    if (message == NULL) {
+        return NULL;
+    }
+    message->as.session.channel_session_id = message_keep(message, view->channel_session_id);
+    message->as.session.waiting_since_ms = (uint64_t)view->waiting_since_ms;
+    if (execution_id_parse(view->id, &message->as.session.execution_id) != RESULT_OK) {
+        ASSERT_UNREACHABLE();
+    }
+    return message;
+}
+
+/*
+ * The reply goes out only when the callback that it invites could be served (design 6): the binding is made first, and a heavy
+ * session's blob is stored first.
+ */
+static void queue_replies(struct actor_shard *shard, struct actor_work *work, const struct engine_view *view, bool heavy)
+{
+    bool bound = view->waiting && work->over && view->channel_session_id.count > 0;
+    bool remote = bound && actor_shard_of(view->channel_session_id, shard->options.shard_count) != shard->options.index;
+    struct proto_message *bind = bound ? shard_session_message(PROTO_SESSION_BIND, view) : NULL;
+    struct proto_message *await = heavy ? message_new(PROTO_AWAIT, 0) : NULL;
+    remote = remote && bind != NULL;
+    uint32_t gates = (remote ? 1u : 0u) + (await != NULL ? 1u : 0u);
+    struct actor_gate *gate = gates > 0 && work->replies.oldest != NULL ? gate_new(shard, work, gates) : NULL;
+    if (bind != NULL) {
+        bind->reply_to = remote ? gate_address(shard, gate) : (struct proto_address){0};
+        actor_queue_push(&shard->effects, bind);
+    }
+    if (await != NULL && gate != NULL) {
+        await->reply_to = gate_address(shard, gate);
+        actor_queue_push(&shard->awaits, await);
+    } else {
+        message_free(await);
+    }
+    actor_queue_append(&shard->effects, &work->replies);
+}
+
+/* ---- records ---- */
+
+static void drop_session(struct actor_shard *shard, const struct engine_view *view)
+{
+    struct proto_message *drop =
+        view->channel_session_id.count == 0 ? NULL : shard_session_message(PROTO_SESSION_DROP, view);
+    if (drop != NULL) {
+        actor_queue_push(&shard->effects, drop);
+    }
+}
+
+static void record_events(struct actor_shard *shard, struct actor_work *work)
+{
+    arena_clear(&shard->scratch);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &shard->scratch, 1024);
+    engine_events_encode(work->output->events, work->output->event_count, &writer);
+    work->broken = work->broken || shard->scratch.overflowed;
+    record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_EVENTS,
+                                                       .execution_id = shard_slot_id(work->slot),
+                                                       .number = work->output->first_event_sequence,
+                                                       .body = wire_writer_span(&writer)});
+}
+
+static void drop_hot(struct actor_shard *shard, struct span id)
+{
+    enum result result = shard->hot->ops->remove(shard->hot, id, (struct proto_address){0});
+    ASSERT(result == RESULT_OK || result == RESULT_NOT_FOUND);
+}
+
+/* One encoding serves the journal, the blob, the state table and the hot tier. *heavy: too large for the hot tier. */
+static void record_snapshot(struct actor_shard *shard, struct actor_work *work, const struct engine_view *view, bool *heavy)
+{
+    arena_clear(&shard->scratch);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &shard->scratch, 1024);
+    engine_encode(work->execution, &writer);
+    struct span bytes = wire_writer_span(&writer);
+    if (bytes.count == 0) {
+        work->broken = true;
+        return;
+    }
+    bool waiting = work->over && !view->ended;
+    uint64_t flags = view->ended ? PROTO_SNAPSHOT_ENDED : waiting ? PROTO_SNAPSHOT_WAITING : PROTO_SNAPSHOT_INTERIM;
+    flags |= work->stored ? 0 : PROTO_SNAPSHOT_FIRST;
+    record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_SNAPSHOT,
+                                                       .execution_id = view->id,
+                                                       .workspace_id = view->workspace,
+                                                       .number = flags,
+                                                       .body = bytes});
+    work->stored = true;
+    *heavy = waiting && bytes.count >= shard->options.heavy_session_bytes;
+    const struct storage_hot_ops *hot = shard->hot->ops;
+    bool kept = waiting && !*heavy &&
+                hot->put(shard->hot, view->id, bytes, shard->now.monotonic_ms, (struct proto_address){0}) == RESULT_OK;
+    if (!kept) {
+        drop_hot(shard, view->id);
+    }
+}
+
+/* Requests whose segment goes on: should we crash now, their repeats must find them. */
+static void record_requests_in_flight(struct actor_shard *shard, struct actor_work *work)
+{
+    for (struct actor_waiter *waiter = work->waiters; waiter != NULL; waiter = waiter->next) {
+        if (waiter->remembered != NULL && !waiter->remembered->recorded) {
+            shard_record_request(shard, waiter->remembered, shard_slot_id(work->slot));
+        }
+    }
+}
+
+static void set_aside(struct actor_shard *shard, struct actor_work *work)
+{
+    actor_queue_append(&shard->effects, &work->replies);
+    struct actor_refusal refusal = {.error = PROTO_ERROR_PayloadTooLarge,
+                                    .message = span_text("the execution outgrew its memory limit"),
+                                    .execution_id = shard_slot_id(work->slot)};
+    shard_refuse_all(shard, work, &refusal);
+    shard_refuse_early(shard, work, &refusal);
+    shard_slot_set_damaged(shard, work->slot, "memory limit: kept as it was last recorded, until the next start");
+}
+
+static void set_alarm(struct actor_shard *shard, struct actor_work *work, bool gone)
+{
+    int64_t due_ms = gone ? INT64_MAX : engine_next_due_ms(work->execution);
+    if (work->idle_timer && due_ms < shard->now.unix_ms + SHARD_IDLE_TIMER_MS) {
+        due_ms = shard->now.unix_ms + SHARD_IDLE_TIMER_MS;
+    }
+    work->idle_timer = false;
+    shard_slot_set_alarm(shard, work->slot, due_ms);
+}
+
+static void finish(struct actor_shard *shard, struct actor_work *work)
+{
+    bool heavy = false;
+    struct engine_view view;
+    engine_look(work->execution, &view);
+    if (work->broken) {
+        set_aside(shard, work);
+    } else if (work->forgotten) {
+        work->recorded = true;
+        drop_hot(shard, view.id);
+        record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_FORGET,
+                                                           .execution_id = view.id,
+                                                           .workspace_id = view.workspace});
+        work->commit = shard->commit_number;
+        drop_session(shard, &view);
+    } else if (work->segment_ended || work->interim || work->output->event_count > 0) {
+        if (work->segment_ended || work->interim) {
+            record_snapshot(shard, work, &view, &heavy);
+        } else {
+            record_events(shard, work);
+        }
+        record_requests_in_flight(shard, work);
+        work->recorded = true;
+        work->commit = shard->commit_number;
+        if (view.ended) {
+            drop_session(shard, &view);
+        }
+    }
+    if (!work->broken) {
+        shard_slot_set_human(shard, work->slot, view.human && work->over && !view.ended && !work->forgotten);
+        set_alarm(shard, work, view.ended || work->forgotten);
+    }
+    queue_replies(shard, work, &view, heavy);
+    work->touched = work->segment_ended = work->interim = false;
+    work->output = NULL;
+    shard_unsettle(shard, work);
+}
+
+/* ---- the turn ---- */
+
+void shard_begin(struct actor_shard *shard)
+{
+    arena_clear(&shard->turn);
+    arena_clear(&shard->records);
+    wire_writer_init(&shard->batch, &shard->records, 16 << 10);
+    shard->touched_oldest = shard->touched_newest = NULL;
+}
+
+/* Answers of a commit that did not become durable: nobody may act on what they say. */
+static void refuse_replies(struct actor_shard *shard, struct actor_queue *effects)
+{
+    struct actor_queue kept = {0};
+    struct proto_message *effect;
+    struct actor_refusal refusal = {
+        .error = PROTO_ERROR_StorageFailed,
+        .message = span_text("the journal cannot be written; what was accepted is kept and will be tried again")};
+    while ((effect = actor_queue_pop(effects)) != NULL) {
+        if (effect->type != PROTO_REPLY || !effect->as.reply.ok) {
+            actor_queue_push(&kept, effect);
+            continue;
+        }
+        arena_clear(&shard->scratch);
+        struct proto_message *reply =
+            actor_reply_new(effect->as.reply.spelling, false, actor_reply_refusal(&shard->scratch, &refusal));
+        if (reply != NULL) {
+            message_answer(effect->reply_to, reply);
+        }
+        message_free(effect);
+    }
+    *effects = kept;
+}
+
+static bool send_commit(struct actor_shard *shard, struct actor_group *group)
+{
+    struct span records = wire_writer_span(&shard->batch);
+    struct proto_message *commit = records.count == 0 || group == NULL ? NULL : message_new(PROTO_COMMIT, records.count);
+    if (commit == NULL) {
+        return false;
+    }
+    commit->as.commit = (struct proto_commit){.records = message_keep(commit, records)};
+    commit->reply_to = (struct proto_address){.sink = shard->self, .ticket = shard->commit_number};
+    actor_count(&shard->counters.commits, 1);
+    actor_count(&shard->counters.record_bytes, (int64_t)records.count);
+    send_or_drop(shard->options.journal, commit);
+    return true;
+}
+
+/* No memory for the commit itself: what was touched is set aside as it was last recorded. */
+static void give_up_turn(struct actor_shard *shard)
+{
+    log_line(LOG_CRITICAL, "SHARD-TURN-LOST", "shard=%u reason=\"no memory\"", shard->options.index);
+    for (struct actor_work *work = shard->unsettled_oldest; work != NULL; work = work->unsettled_newer) {
+        if (work->commit == shard->commit_number) {
+            work->broken = true;
+            work->commit = 0;
+            set_aside(shard, work);
+        }
+    }
+    refuse_replies(shard, &shard->effects);
+    actor_queue_clear(&shard->effects);
+    actor_queue_clear(&shard->awaits);
+}
+
+static void commit_turn(struct actor_shard *shard)
+{
+    struct actor_group *group = malloc(sizeof *group);
+    if (!send_commit(shard, group)) {
+        free(group);
+        give_up_turn(shard);
+        return;
+    }
+    *group = (struct actor_group){.number = shard->commit_number++};
+    group->awaits = shard->awaits;
+    shard->awaits = (struct actor_queue){0};
+    if (shard->groups_oldest == NULL) {
+        shard->groups_oldest = group;
+    } else {
+        shard->groups_newest->newer = group;
+    }
+    shard->groups_newest = group;
+    if (shard->options.durability == ACTOR_NOT_DURABLE) {
+        leave(shard, &shard->effects);
+    } else {
+        actor_queue_append(&group->effects, &shard->effects);
+    }
+}
+
+void shard_end(struct actor_shard *shard)
+{
+    for (struct actor_work *work = shard->touched_oldest; work != NULL; work = work->touched_next) {
+        finish(shard, work);
+    }
+    shard->touched_oldest = shard->touched_newest = NULL;
+    if (shard->batch.count > 0 || shard->records.overflowed) {
+        commit_turn(shard);
+    } else if (shard->groups_newest != NULL && shard->options.durability == ACTOR_DURABLE) {
+        actor_queue_append(&shard->groups_newest->effects, &shard->effects);
+    } else {
+        leave(shard, &shard->effects);
+    }
+    shard_settle(shard);
+}
+
+/* ---- durable ---- */
+
+static void stall(struct actor_shard *shard, bool stalled)
+{
+    if (shard->stalled == stalled) {
+        return;
+    }
+    shard->stalled = stalled;
+    actor_count_set(&shard->counters.stalled, stalled ? 1 : 0);
+    log_line(stalled ? LOG_CRITICAL : LOG_INFO, stalled ? "SHARD-STALLED" : "SHARD-GOES-ON", "shard=%u",
+             shard->options.index);
+}
+
+void shard_committed(struct actor_shard *shard, const struct proto_message *message)
+{
+    const struct proto_committed *committed = &message->as.committed;
+    if (committed->result != RESULT_OK) {
+        /* The journal keeps the batch and tries again; a second answer will come for it. */
+        stall(shard, true);
+        for (struct actor_group *group = shard->groups_oldest; group != NULL; group = group->newer) {
+            refuse_replies(shard, &group->effects);
+        }
+        return;
+    }
+    struct actor_group *group = shard->groups_oldest;
+    ASSERT(group != NULL);
+    ASSERT(message->reply_to.ticket == group->number);
+    ASSERT(group->number > shard->committed);
+    stall(shard, false);
+    shard->committed = group->number;
+    shard->committed_position = committed->position;
+    shard->groups_oldest = group->newer;
+    if (group->newer == NULL) {
+        shard->groups_newest = NULL;
+    }
+    for (struct proto_message *await = group->awaits.oldest; await != NULL; await = await->next) {
+        await->as.position = committed->position;
+    }
+    leave(shard, &group->awaits);
+    leave(shard, &group->effects);
+    free(group);
+    shard_slots_forget_ended(shard, committed->indexed);
+}
+
+/* ---- coming to rest ---- */
+
+static void leave_unsettled(struct actor_shard *shard, struct actor_work *work)
+{
+    ASSERT(work->unsettled);
+    *(work->unsettled_older == NULL ? &shard->unsettled_oldest : &work->unsettled_older->unsettled_newer) =
+        work->unsettled_newer;
+    *(work->unsettled_newer == NULL ? &shard->unsettled_newest : &work->unsettled_newer->unsettled_older) =
+        work->unsettled_older;
+    work->unsettled = false;
+}
+
+void shard_unsettle(struct actor_shard *shard, struct actor_work *work)
+{
+    if (work->unsettled) {
+        leave_unsettled(shard, work);
+    }
+    work->unsettled = true;
+    work->unsettled_newer = NULL;
+    work->unsettled_older = shard->unsettled_newest;
+    *(shard->unsettled_newest == NULL ? &shard->unsettled_oldest : &shard->unsettled_newest->unsettled_newer) = work;
+    shard->unsettled_newest = work;
+}
+
+static void settle(struct actor_shard *shard, struct actor_work *work)
+{
+    struct actor_slot *slot = work->slot;
+    struct engine_view view;
+    engine_look(work->execution, &view);
+    bool fetched_only = work->from_ended && work->commit == 0;
+    uint64_t position = fetched_only ? slot->ended_position : shard->committed_position;
+    bool gone = work->forgotten || !work->recorded || (view.ended && fetched_only && position == 0);
+    bool ended = view.ended;
+    shard_work_free(shard, work);
+    if (gone) {
+        shard_slot_free(shard, slot);
+    } else if (ended && !slot->damaged) {
+        shard_slot_end(shard, slot, position);
+    } else if (!slot->damaged) {
+        actor_count(&shard->counters.waiting, 1);
+    }
+}
+
+void shard_settle(struct actor_shard *shard)
+{
+    struct actor_work *next;
+    for (struct actor_work *work = shard->unsettled_oldest; work != NULL && work->commit <= shard->committed; work = next) {
+        next = work->unsettled_newer;
+        if (work->touched) {
+            continue; /* an input of this turn: finish() puts it behind its commit */
+        }
+        leave_unsettled(shard, work);
+        bool rests = (work->over || work->broken || work->forgotten) && !work->sliced && work->early.oldest == NULL &&
+                     work->waiters == NULL;
+        if (rests) {
+            settle(shard, work);
+        }
+    }
+}

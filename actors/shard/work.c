@@ -1,0 +1,278 @@
+/*
+ * work.c: an input is accepted, tokens move, effects become messages and records. Nothing leaves from here: commit.c lets go.
+ */
+#include <stdlib.h>
+
+#include "actors/shard/state.h"
+#include "proto/base/assert.h"
+#include "proto/log.h"
+
+struct step_owner {
+    struct actor_shard *shard;
+    struct actor_work *work;
+};
+
+struct engine_output *shard_touch(struct actor_shard *shard, struct actor_work *work)
+{
+    if (work->touched) {
+        return work->output;
+    }
+    work->output = arena_alloc(&shard->turn, sizeof *work->output);
+    if (work->output != NULL) {
+        engine_output_init(work->output, &shard->turn);
+    }
+    work->broken = work->broken || work->output == NULL;
+    work->effects_seen = 0;
+    work->touched = true;
+    work->touched_next = NULL;
+    if (shard->touched_oldest == NULL) {
+        shard->touched_oldest = work;
+    } else {
+        shard->touched_newest->touched_next = work;
+    }
+    shard->touched_newest = work;
+    return work->output;
+}
+
+/* ---- effects ---- */
+
+static void call_module(struct actor_shard *shard, const struct proto_call *call)
+{
+    size_t bytes = call->project.count + call->module.count + call->url.count + call->headers.count +
+                   call->idempotency_key.count + call->traceparent.count + call->body.count;
+    struct proto_message *message = message_new(PROTO_CALL, bytes);
+    if (message == NULL) {
+        /* The call stays in flight in the execution's state: the next recovery makes it. */
+        log_line(LOG_CRITICAL, "SHARD-CALL-LOST", "shard=%u execution=%s reason=\"no memory\"", shard->options.index,
+                 call->execution_id.text);
+        return;
+    }
+    message->as.call = *call;
+    message->as.call.project = message_keep(message, call->project);
+    message->as.call.module = message_keep(message, call->module);
+    message->as.call.url = message_keep(message, call->url);
+    message->as.call.headers = message_keep(message, call->headers);
+    message->as.call.idempotency_key = message_keep(message, call->idempotency_key);
+    message->as.call.traceparent = message_keep(message, call->traceparent);
+    message->as.call.body = message_keep(message, call->body);
+    message->as.call.reply_bytes_max = shard->options.reply_bytes_max;
+    message->reply_to = (struct proto_address){.sink = shard->self};
+    actor_count(&shard->counters.calls, 1);
+    shard_effect(shard, message, shard->commit_number);
+}
+
+static void cancel_call(struct actor_shard *shard, const struct proto_call_cancel *cancel)
+{
+    struct proto_message *message = message_new(PROTO_CALL_CANCEL, 0);
+    if (message != NULL) { /* without memory the call runs on, and its late reply is ignored */
+        message->as.call_cancel = *cancel;
+        shard_effect(shard, message, shard->commit_number);
+    }
+}
+
+static void record_audit(struct actor_shard *shard, struct actor_work *work, const struct engine_effect *effect)
+{
+    if (shard->options.audit) {
+        record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_AUDIT,
+                                                           .execution_id = shard_slot_id(work->slot),
+                                                           .number = effect->as.audit.revision,
+                                                           .body = effect->as.audit.message});
+    }
+    shard_observe_audit(shard, effect->as.audit.message);
+}
+
+static void count_end(struct actor_shard *shard, const struct engine_view *view)
+{
+    if (!view->ended) {
+        return;
+    }
+    bool completed = view->lifecycle == ENGINE_COMPLETED;
+    bool aborted = !completed && (view->state & ENGINE_STATE_EXCEPTION) == 0;
+    actor_count(completed ? &shard->counters.completed : aborted ? &shard->counters.aborted : &shard->counters.failed, 1);
+}
+
+/* Ends with the segment's end known: work->over. */
+static void take_effects(struct actor_shard *shard, struct actor_work *work)
+{
+    struct engine_output *output = work->output;
+    while (work->effects_seen < output->effect_count) {
+        const struct engine_effect *effect = &output->effects[work->effects_seen++];
+        switch (effect->kind) {
+        case ENGINE_EFFECT_CALL:
+            call_module(shard, &effect->as.call);
+            break;
+        case ENGINE_EFFECT_CANCEL_CALL:
+            cancel_call(shard, &effect->as.cancel);
+            break;
+        case ENGINE_EFFECT_STEP_DONE:
+            actor_count(&shard->counters.steps, 1); /* its blob was written when it was issued: step_done */
+            break;
+        case ENGINE_EFFECT_AUDIT:
+            record_audit(shard, work, effect);
+            break;
+        case ENGINE_EFFECT_SEGMENT_END: {
+            struct engine_view view;
+            engine_look(work->execution, &view);
+            count_end(shard, &view);
+            work->segment_ended = true;
+            shard_answer_all(shard, work);
+            break;
+        }
+        }
+    }
+}
+
+/* The engine hands out each step at the moment its blob shows. */
+static void step_done(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+{
+    struct actor_shard *shard = ((struct step_owner *)owner)->shard;
+    struct actor_work *work = ((struct step_owner *)owner)->work;
+    enum actor_step_blobs mode = shard->options.step_blobs;
+    bool kept = mode == ACTOR_STEPS_ALL || (mode == ACTOR_STEPS_WAITS && step->as.step.wait);
+    if (!kept && shard->options.observer == NULL) {
+        return;
+    }
+    struct engine_view view;
+    engine_look(execution, &view);
+    arena_clear(&shard->scratch);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &shard->scratch, 1024);
+    engine_step_encode(execution, step->as.step.sequence, &writer);
+    struct span blob = wire_writer_span(&writer);
+    if (blob.count == 0) {
+        work->broken = true;
+        return;
+    }
+    if (kept) {
+        char step_id[UUID_TEXT_BYTES + 1];
+        uuid_format(step->as.step.step_id, step_id);
+        record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_STEP,
+                                                           .workspace_id = view.workspace,
+                                                           .execution_id = view.id,
+                                                           .name = span_of(step_id, UUID_TEXT_BYTES),
+                                                           .body = blob});
+    }
+    shard_observe_step(shard, work, blob);
+}
+
+/* ---- moving ---- */
+
+void shard_slice_later(struct actor_shard *shard, struct actor_work *work)
+{
+    if (work->sliced) {
+        return;
+    }
+    work->sliced = true;
+    work->slice_next = NULL;
+    if (shard->slices_oldest == NULL) {
+        shard->slices_oldest = work;
+    } else {
+        shard->slices_newest->slice_next = work;
+    }
+    shard->slices_newest = work;
+}
+
+/* Callbacks that came before their wait: each is tried again now that something has moved. */
+static void retry_early(struct actor_shard *shard, struct actor_work *work)
+{
+    struct actor_queue early = work->early;
+    work->early = (struct actor_queue){0};
+    struct proto_message *message;
+    while ((message = actor_queue_pop(&early)) != NULL) {
+        shard_callback(shard, work, message, shard_remembered_of(shard, message));
+    }
+}
+
+void shard_run(struct actor_shard *shard, struct actor_work *work)
+{
+    struct engine_output *output = shard_touch(shard, work);
+    bool more = false;
+    if (output == NULL || work->broken ||
+        engine_advance(work->execution, shard->now.unix_ms, LIMIT_TOKEN_MOVES, step_done,
+                       &(struct step_owner){.shard = shard, .work = work}, output, &more) != RESULT_OK) {
+        work->broken = true;
+        return;
+    }
+    take_effects(shard, work);
+    if (more) {
+        work->over = false;
+        shard_slice_later(shard, work);
+        return;
+    }
+    struct engine_view view;
+    engine_look(work->execution, &view);
+    work->over = view.call_count == 0;
+    if (work->over && work->waiters != NULL) {
+        shard_answer_all(shard, work); /* an input that moved nothing: its caller gets the state as it is */
+    }
+    if (work->early.oldest != NULL) {
+        retry_early(shard, work);
+    }
+}
+
+enum result shard_accept(struct actor_shard *shard, struct actor_work *work, const struct engine_input *input)
+{
+    struct engine_output *output = shard_touch(shard, work);
+    if (output == NULL || work->broken) {
+        work->broken = true;
+        return RESULT_LIMIT;
+    }
+    output->error = PROTO_ERROR_NONE;
+    output->error_message = output->error_details = SPAN_EMPTY;
+    enum result result = engine_accept(work->execution, input, output);
+    if (result == RESULT_LIMIT) {
+        work->broken = true;
+    } else if (result == RESULT_OK) {
+        shard_run(shard, work);
+    }
+    return work->broken ? RESULT_LIMIT : result;
+}
+
+void shard_run_slices(struct actor_shard *shard)
+{
+    for (uint32_t i = 0; i < SHARD_SLICES_MAX && shard->slices_oldest != NULL; i++) {
+        struct actor_work *work = shard->slices_oldest;
+        shard->slices_oldest = work->slice_next;
+        work->sliced = false;
+        shard_run(shard, work);
+    }
+}
+
+/* ---- calls in flight ---- */
+
+/* The calls as engine_recover names them, in an output of their own. */
+static struct engine_output *calls_in_flight(struct actor_shard *shard, struct actor_work *work)
+{
+    struct engine_output *output = arena_alloc(&shard->turn, sizeof *output);
+    if (output == NULL) {
+        return NULL;
+    }
+    engine_output_init(output, &shard->turn);
+    return engine_recover(work->execution, output) == RESULT_OK ? output : NULL;
+}
+
+uint32_t shard_call_again(struct actor_shard *shard, struct actor_work *work)
+{
+    const struct engine_output *output = calls_in_flight(shard, work);
+    uint32_t count = 0;
+    for (uint32_t i = 0; output != NULL && i < output->effect_count; i++) {
+        if (output->effects[i].kind == ENGINE_EFFECT_CALL) {
+            call_module(shard, &output->effects[i].as.call);
+            count++;
+        }
+    }
+    return count;
+}
+
+void shard_cancel_calls(struct actor_shard *shard, struct actor_work *work)
+{
+    const struct engine_output *output = calls_in_flight(shard, work);
+    for (uint32_t i = 0; output != NULL && i < output->effect_count; i++) {
+        if (output->effects[i].kind == ENGINE_EFFECT_CALL) {
+            const struct proto_call *call = &output->effects[i].as.call;
+            cancel_call(shard, &(struct proto_call_cancel){.execution_id = call->execution_id,
+                                                           .token = call->token,
+                                                           .attempt = call->attempt});
+        }
+    }
+}

@@ -1,0 +1,367 @@
+/*
+ * storage.c: when what is read, and who is answered. The storage thread; the embedded stores block it, as they may.
+ */
+#include "actors/storage.h"
+
+#include <stdlib.h>
+
+#include "actors/queue.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/log.h"
+#include "proto/wire/reader.h"
+
+enum {
+    STORAGE_MAGIC = 0x53544f52,
+    TICKET_DRAIN = 0,      /* the blob drain's own requests of the port */
+    PUMP_DELAY_MS = 20,    /* what the journal announces is gathered for that long: large batches, few wake-ups */
+    FLUSH_EVERY_MS = 1000,
+    RETRY_MS = 1000,
+};
+
+struct actor_storage {
+    uint32_t magic;
+    struct actor_storage_options options;
+    struct actor_state_drain *state;
+    struct actor_blob_drain *blob;
+    struct arena arena;
+    struct actor_queue waiting; /* PROTO_AWAIT, and PROTO_FETCH of blobs: until `stored` has passed as.…position */
+    struct actor_queue reading; /* PROTO_FETCH of blobs that the port is asked for, in order */
+    uint64_t pump_ms;           /* ACTOR_NEVER: nothing announced */
+    uint64_t flush_ms;
+    uint64_t blob_ms; /* when the blob drain wants to go on by itself */
+    uint64_t state_durable, blob_durable; /* as the state table says */
+    struct proto_address drain; /* who waits for everything to be durable */
+    struct actor_storage_counters counters;
+};
+
+enum result actor_storage_new(const struct actor_storage_options *options, struct actor_storage **out)
+{
+    struct actor_storage *storage = calloc(1, sizeof *storage);
+    if (storage == NULL) {
+        return RESULT_LIMIT;
+    }
+    storage->magic = STORAGE_MAGIC;
+    storage->options = *options;
+    storage->pump_ms = 0; /* look once at the start */
+    storage->flush_ms = ACTOR_NEVER;
+    storage->blob_ms = ACTOR_NEVER;
+    storage->state_durable = options->state_position;
+    storage->blob_durable = options->blob_position;
+    arena_init(&storage->arena, 64 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
+    enum result result =
+        actor_state_drain_new(&(struct actor_state_drain_options){.state = options->state,
+                                                                  .log = options->log,
+                                                                  .shards = options->shards,
+                                                                  .shard_count = options->shard_count,
+                                                                  .position = options->state_position,
+                                                                  .requests_max = options->shard_count *
+                                                                                  LIMIT_REQUESTS_REMEMBERED},
+                              &storage->state);
+    if (result == RESULT_OK) {
+        result = actor_blob_drain_new(
+            &(struct actor_blob_drain_options){.blob = options->blob,
+                                               .log = options->log,
+                                               .position = options->blob_position,
+                                               .reply_to = {.sink = options->self, .ticket = TICKET_DRAIN}},
+            &storage->blob);
+    }
+    if (result != RESULT_OK) {
+        actor_storage_free(storage);
+        return result;
+    }
+    *out = storage;
+    return RESULT_OK;
+}
+
+void actor_storage_free(struct actor_storage *storage)
+{
+    if (storage == NULL) {
+        return;
+    }
+    actor_state_drain_free(storage->state);
+    actor_blob_drain_free(storage->blob);
+    actor_queue_clear(&storage->waiting);
+    actor_queue_clear(&storage->reading);
+    arena_release(&storage->arena);
+    storage->magic = 0;
+    free(storage);
+}
+
+const struct actor_storage_counters *actor_storage_counters(const struct actor_storage *storage)
+{
+    return &storage->counters;
+}
+
+const struct actor_blob_drain_counters *actor_storage_blob_counters(const struct actor_storage *storage)
+{
+    return actor_blob_drain_counters(storage->blob);
+}
+
+const struct actor_state_drain_counters *actor_storage_state_counters(const struct actor_storage *storage)
+{
+    return actor_state_drain_counters(storage->state);
+}
+
+/* ---- answers ---- */
+
+static void answer_fetch(struct actor_storage *storage, const struct proto_message *fetch, enum result result,
+                         struct span bytes)
+{
+    struct proto_message *fetched = message_new(PROTO_FETCHED, bytes.count);
+    if (fetched == NULL) {
+        fetched = message_new(PROTO_FETCHED, 0);
+        bytes = SPAN_EMPTY;
+        result = RESULT_LIMIT;
+    }
+    if (fetched == NULL) {
+        log_line(LOG_CRITICAL, "STORAGE-ANSWER-LOST", "reason=\"no memory\"");
+        return;
+    }
+    fetched->as.fetched = (struct proto_fetched){.kind = fetch->as.fetch.kind,
+                                                 .execution_id = fetch->as.fetch.execution_id,
+                                                 .result = result,
+                                                 .bytes = message_keep(fetched, bytes)};
+    if (result != RESULT_OK) {
+        actor_count(&storage->counters.misses, 1);
+    }
+    message_answer(fetch->reply_to, fetched);
+}
+
+static void answer_done(struct proto_address to, enum result result)
+{
+    struct proto_message *done = message_new(PROTO_DONE, 0);
+    if (done != NULL) {
+        done->as.done.result = result;
+        message_answer(to, done);
+    }
+}
+
+static void fetch_state(struct actor_storage *storage, const struct proto_message *fetch, struct actor_time now)
+{
+    struct span bytes = SPAN_EMPTY;
+    arena_clear(&storage->arena);
+    enum result result = actor_state_drain_pump(storage->state, now);
+    if (result == RESULT_OK) {
+        result = actor_state_drain_get(storage->state, execution_id_span(&fetch->as.fetch.execution_id),
+                                       &storage->arena, &bytes);
+    }
+    answer_fetch(storage, fetch, result, result == RESULT_OK ? bytes : SPAN_EMPTY);
+}
+
+/* ---- blobs: wait until the drain has passed, then read ---- */
+
+static uint64_t wanted_position(const struct proto_message *waiting)
+{
+    return waiting->type == PROTO_AWAIT ? waiting->as.position : waiting->as.fetch.position;
+}
+
+/* Takes the fetch. */
+static void read_blob(struct actor_storage *storage, struct proto_message *fetch)
+{
+    arena_clear(&storage->arena);
+    struct span name = actor_blob_name(&storage->arena, fetch->as.fetch.query,
+                                       execution_id_span(&fetch->as.fetch.execution_id), span_text("execution"));
+    struct storage_blob *blob = storage->options.blob;
+    struct proto_address to = {.sink = storage->options.self, .ticket = (uint64_t)(uintptr_t)fetch};
+    enum result result = name.count == 0 ? RESULT_LIMIT : blob->ops->get(blob, name, to);
+    if (result == RESULT_OK) {
+        actor_queue_push(&storage->reading, fetch);
+        return;
+    }
+    answer_fetch(storage, fetch, result, SPAN_EMPTY);
+    message_free(fetch);
+}
+
+static void blob_read(struct actor_storage *storage, const struct proto_message *done)
+{
+    struct actor_queue others = {0};
+    struct proto_message *fetch;
+    while ((fetch = actor_queue_pop(&storage->reading)) != NULL) {
+        if ((uint64_t)(uintptr_t)fetch != done->reply_to.ticket) {
+            actor_queue_push(&others, fetch);
+            continue;
+        }
+        answer_fetch(storage, fetch, done->as.port_done.result, done->as.port_done.bytes);
+        message_free(fetch);
+    }
+    storage->reading = others;
+}
+
+static void serve_waiting(struct actor_storage *storage)
+{
+    uint64_t stored = actor_blob_drain_stored(storage->blob);
+    struct actor_queue later = {0};
+    struct proto_message *waiting;
+    while ((waiting = actor_queue_pop(&storage->waiting)) != NULL) {
+        if (wanted_position(waiting) > stored) {
+            actor_queue_push(&later, waiting);
+        } else if (waiting->type == PROTO_AWAIT) {
+            answer_done(waiting->reply_to, RESULT_OK);
+            message_free(waiting);
+        } else {
+            read_blob(storage, waiting);
+        }
+    }
+    storage->waiting = later;
+}
+
+/* ---- flushing ---- */
+
+static void report(struct actor_storage *storage, enum proto_drain drain, uint64_t durable, uint64_t read)
+{
+    struct proto_message *drained = message_new(PROTO_DRAINED, 0);
+    if (drained == NULL) {
+        return; /* the next one says more */
+    }
+    drained->as.drained = (struct proto_drained){.drain = drain, .durable = durable, .read = read};
+    if (storage->options.journal->send(storage->options.journal, &drained) != RESULT_OK) {
+        message_free(drained); /* it has stopped, and so shall we */
+    }
+}
+
+static void report_both(struct actor_storage *storage)
+{
+    report(storage, PROTO_DRAIN_STATE, storage->state_durable, actor_state_drain_read(storage->state));
+    report(storage, PROTO_DRAIN_BLOB, storage->blob_durable, actor_blob_drain_stored(storage->blob));
+}
+
+static void flush(struct actor_storage *storage, struct actor_time now)
+{
+    uint64_t blob_durable = actor_blob_drain_durable(storage->blob);
+    enum result result = actor_state_drain_flush(storage->state, blob_durable, now, &storage->state_durable);
+    bool failing = result != RESULT_OK;
+    if (failing != (actor_count_read(&storage->counters.failing) == 1)) {
+        actor_count_set(&storage->counters.failing, failing ? 1 : 0);
+        log_line(failing ? LOG_ERROR : LOG_INFO, failing ? "STATE-NOT-WRITTEN" : "STATE-WRITTEN-AGAIN", "reason=\"%s\"",
+                 result_text(result));
+    }
+    if (failing) {
+        storage->flush_ms = now.monotonic_ms + RETRY_MS;
+        return;
+    }
+    storage->blob_durable = blob_durable;
+    storage->flush_ms = ACTOR_NEVER;
+    report_both(storage);
+}
+
+static bool all_durable(const struct actor_storage *storage)
+{
+    uint64_t end = storage->options.log->ops->end(storage->options.log);
+    return actor_state_drain_read(storage->state) == end && !actor_state_drain_dirty(storage->state) &&
+           storage->blob_durable == end;
+}
+
+static bool flush_is_due(const struct actor_storage *storage, struct actor_time now)
+{
+    bool failing = actor_count_read(&storage->counters.failing) == 1;
+    bool hurry = actor_state_drain_heavy(storage->state) || storage->drain.sink != NULL;
+    return storage->flush_ms <= now.monotonic_ms || (hurry && !failing);
+}
+
+static bool anything_to_flush(const struct actor_storage *storage)
+{
+    uint64_t blob_durable = actor_blob_drain_durable(storage->blob);
+    return actor_state_drain_dirty(storage->state) || blob_durable < actor_blob_drain_stored(storage->blob) ||
+           blob_durable > storage->blob_durable;
+}
+
+/* ---- the turn ---- */
+
+/* Takes the message. */
+static void receive(struct actor_storage *storage, struct proto_message *message, struct actor_time now, bool *urgent)
+{
+    if (message->type == PROTO_JOURNAL_ADVANCED) {
+        if (storage->pump_ms == ACTOR_NEVER) {
+            storage->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
+        }
+    } else if (message->type == PROTO_FETCH && message->as.fetch.kind == PROTO_FETCH_STATE) {
+        actor_count(&storage->counters.fetches, 1);
+        fetch_state(storage, message, now);
+    } else if (message->type == PROTO_FETCH) {
+        ASSERT(message->as.fetch.kind == PROTO_FETCH_BLOB);
+        actor_count(&storage->counters.fetches, 1);
+        message->as.fetch.position = storage->options.log->ops->end(storage->options.log);
+        actor_queue_push(&storage->waiting, message);
+        *urgent = true;
+        return;
+    } else if (message->type == PROTO_AWAIT) {
+        actor_queue_push(&storage->waiting, message);
+        *urgent = true;
+        return;
+    } else if (message->type == PROTO_PORT_DONE && message->reply_to.ticket == TICKET_DRAIN) {
+        actor_blob_drain_done(storage->blob, &message->as.port_done, now);
+        *urgent = true; /* the next batch */
+    } else if (message->type == PROTO_PORT_DONE) {
+        blob_read(storage, message);
+    } else {
+        ASSERT(message->type == PROTO_DRAIN);
+        storage->drain = message->reply_to;
+        *urgent = true;
+    }
+    message_free(message);
+}
+
+/* Reads what there is. As long as there is something, it looks again soon; then the journal is told to tell. */
+static void pump_state(struct actor_storage *storage, struct actor_time now)
+{
+    uint64_t before = actor_state_drain_read(storage->state);
+    enum result result = actor_state_drain_pump(storage->state, now);
+    if (result != RESULT_OK) {
+        log_line(LOG_ERROR, "STATE-NOT-READ", "reason=\"%s\"", result_text(result));
+        storage->pump_ms = now.monotonic_ms + RETRY_MS;
+    } else if (actor_state_drain_read(storage->state) != before) {
+        storage->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
+    } else if (storage->pump_ms != ACTOR_NEVER) {
+        storage->pump_ms = ACTOR_NEVER;
+        report_both(storage);
+    }
+}
+
+/* The blobs first: the table then says how far they are. */
+static void flush_both(struct actor_storage *storage, struct actor_time now)
+{
+    if (actor_blob_drain_durable(storage->blob) < actor_blob_drain_stored(storage->blob)) {
+        actor_blob_drain_want_flush(storage->blob);
+    }
+    if (actor_state_drain_dirty(storage->state) ||
+        actor_blob_drain_durable(storage->blob) > storage->blob_durable) {
+        flush(storage, now);
+    } else {
+        storage->flush_ms = ACTOR_NEVER;
+    }
+}
+
+static uint64_t earlier(uint64_t a_ms, uint64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
+
+uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct actor_time now)
+{
+    struct actor_storage *storage = BASE_CAST(actor_storage, argument, STORAGE_MAGIC);
+    bool urgent = false;
+    while (batch != NULL) {
+        struct proto_message *message = batch;
+        batch = batch->next;
+        message->next = NULL;
+        receive(storage, message, now, &urgent);
+    }
+    bool due = storage->pump_ms <= now.monotonic_ms;
+    if (urgent || due) {
+        pump_state(storage, now);
+    }
+    if (flush_is_due(storage, now)) {
+        flush_both(storage, now);
+    }
+    uint64_t blob_ms = urgent || due || storage->blob_ms <= now.monotonic_ms || flush_is_due(storage, now)
+                           ? actor_blob_drain_pump(storage->blob, now)
+                           : storage->blob_ms;
+    storage->blob_ms = blob_ms;
+    serve_waiting(storage);
+    if (storage->flush_ms == ACTOR_NEVER && anything_to_flush(storage)) {
+        storage->flush_ms = now.monotonic_ms + FLUSH_EVERY_MS;
+    }
+    if (storage->drain.sink != NULL && all_durable(storage)) {
+        answer_done(storage->drain, RESULT_OK);
+        storage->drain.sink = NULL;
+    }
+    return earlier(earlier(storage->pump_ms, storage->flush_ms), storage->blob_ms);
+}
