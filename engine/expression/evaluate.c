@@ -8,7 +8,8 @@
 #include "engine/expression/function.h"
 #include "proto/base/assert.h"
 
-#define MESSAGE_BYTES 256u
+#define MESSAGE_BYTES       256u
+#define UNKEPT_LOOKUP_STEPS 64u /* a search of all payloads, each time */
 
 typedef struct expression_value (*evaluate_fn)(struct expression_evaluation *evaluation,
                                                const struct expression_node *node);
@@ -120,12 +121,18 @@ bool expression_lookup(struct expression_evaluation *evaluation, const struct ex
         return true;
     }
     uint16_t slot = name->as.name.slot;
-    struct span found = slot == EXPRESSION_NO_SLOT ? SPAN_EMPTY : evaluation->slots[slot];
-    if (found.count == 0) {
-        found = evaluation->names->find(evaluation->names, name->as.name.text);
-        if (slot != EXPRESSION_NO_SLOT) {
-            evaluation->slots[slot] = found;
+    struct span found;
+    if (slot == EXPRESSION_NO_SLOT) {
+        found = expression_pay(evaluation, UNKEPT_LOOKUP_STEPS)
+                    ? evaluation->names->find(evaluation->names, name->as.name.text)
+                    : SPAN_EMPTY;
+    } else {
+        struct expression_slot *kept = &evaluation->slots[slot];
+        if (!kept->asked) {
+            kept->asked = true;
+            kept->value = evaluation->names->find(evaluation->names, name->as.name.text);
         }
+        found = kept->value;
     }
     *out = expression_unread(found);
     return found.count > 0;

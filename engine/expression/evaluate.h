@@ -23,12 +23,18 @@ struct expression_frame {
     struct expression_value value; /* read, if open */
 };
 
+/* A top-level name: asked for once in an evaluation. */
+struct expression_slot {
+    struct span value; /* empty: unknown */
+    bool asked;
+};
+
 struct expression_evaluation {
     const struct engine_expression *expression;
     const struct engine_names *names;
     struct arena *arena;
     const struct expression_frame *frame;
-    struct span *slots; /* top-level names found so far; empty: not asked yet */
+    struct expression_slot *slots; /* one for each top-level name, the first time it is read */
     uint32_t steps_left;
     unsigned lenient; /* inside JUEL's `empty`: unknown names are null */
     enum result result;

@@ -138,7 +138,7 @@ enum result engine_expression_evaluate(const struct engine_expression *expressio
                                        const struct engine_names *names, struct arena *arena,
                                        struct engine_evaluation *out)
 {
-    struct span slots[EXPRESSION_SLOTS_MAX];
+    struct expression_slot slots[EXPRESSION_SLOTS_MAX];
     *out = (struct engine_evaluation){0};
     ASSERT(expression->slot_count <= EXPRESSION_SLOTS_MAX);
     memset(slots, 0, expression->slot_count * sizeof *slots);

@@ -14,13 +14,21 @@
 #include "proto/base/result.h"
 #include "proto/base/span.h"
 
+/*
+ * How a text is read. A single expression with nothing but white space around it keeps its value's
+ * type, in all dialects; beside other text it becomes part of a string (null as "", lists and
+ * contexts as JSON).
+ */
 enum engine_dialect {
-    ENGINE_DIALECT_AUTO, /* "=…" FEEL, "${…}" or "#{…}" JUEL, "{{…}}" template, else a string
-                            literal */
-    ENGINE_DIALECT_CONDITION, /* like AUTO, but text without a marker is FEEL (conditionExpression)
-                               */
+    /* "=…" FEEL, "${…}" or "#{…}" JUEL, "{{…}}" template, else a string literal */
+    ENGINE_DIALECT_AUTO,
+    /* like AUTO, but text without a marker is FEEL (conditionExpression) */
+    ENGINE_DIALECT_CONDITION,
+    /* one expression; a leading "=" may stand */
     ENGINE_DIALECT_FEEL,
+    /* text with "${…}" or "#{…}" in it; without any, one bare expression */
     ENGINE_DIALECT_JUEL,
+    /* text with "{{ FEEL }}" in it */
     ENGINE_DIALECT_TEMPLATE,
 };
 
@@ -41,16 +49,18 @@ MUST_USE enum result engine_expression_compile(struct span text, enum engine_dia
                                                const struct engine_expression **out,
                                                struct engine_expression_error *error);
 
-/* Where names come from. `find` returns the value (one MessagePack object) of a top-level name, or
- * an empty span. */
+/*
+ * Where names come from. `find` returns the value (one MessagePack object) of a top-level name, or
+ * an empty span. An evaluation asks once for each of the first 64 names that it holds.
+ */
 struct engine_names {
     struct span (*find)(const struct engine_names *self, struct span name);
 };
 
 struct engine_evaluation {
     struct span value; /* one MessagePack object in the arena (or borrowed from the names) */
-    struct engine_expression_error
-        error; /* the failure, or the first warning of a null result; message NULL when none */
+    /* the failure, or the first warning of a null result; message NULL when none */
+    struct engine_expression_error error;
 };
 
 /*

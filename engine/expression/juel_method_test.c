@@ -34,7 +34,6 @@ Test(juel_method, of_strings)
         {"${s.indexOf('o')}", VARIABLES, "4"},
         {"${s.lastIndexOf('o')}", VARIABLES, "7"},
         {"${s.indexOf('x')}", VARIABLES, "-1"},
-        {"${emoji.indexOf('b')}", VARIABLES, "2"}, /* code points: Java says 3 */
         {"${s.charAt(1)}", VARIABLES, "\"e\""},
         {"${s.charAt(11)}", VARIABLES, "fails @4 index out of range"},
         {"${s.concat('!')}", VARIABLES, "\"Hello World!\""},
@@ -46,6 +45,17 @@ Test(juel_method, of_strings)
         {"${s.contains()}", VARIABLES,
          "fails @4 string has no method \"contains\" with 0 arguments"},
         {"${nil.length()}", VARIABLES, "fails @6 null has no method \"length\" with 0 arguments"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
+Test(deviation_java_string, indexes_count_code_points)
+{
+    static const struct row rows[] = {
+        {"${emoji.length()}", VARIABLES, "3"}, /* Java says 4 */
+        {"${emoji.indexOf('b')}", VARIABLES, "2"},
+        {"${emoji.substring(1, 2)}", VARIABLES, "\"😀\""},
+        {"${emoji.charAt(1)}", VARIABLES, "\"😀\""},
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
 }

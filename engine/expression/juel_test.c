@@ -206,6 +206,17 @@ Test(juel_syntax, errors_name_their_place)
     ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
 }
 
+Test(deviation_el_1_7, arithmetic_is_decimal_where_el_has_doubles)
+{
+    static const struct row rows[] = {
+        {"${0.1 + 0.2 == 0.3}", NULL, "true"},
+        {"${1 / 3 * 3}", NULL, "0.9999999999999999999999999999999999"},
+        {"${9007199254740993 / 1}", NULL, "9007199254740993"},
+        {"${1 / 0}", NULL, "fails @4 division by zero"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
 Test(juel_bare, text_without_markers_is_one_expression)
 {
     static const struct row rows[] = {
