@@ -45,6 +45,7 @@ static void open_segment(struct engine_execution *execution)
     if (!execution->segment_open) {
         execution->segment_open = true;
         execution->segment++;
+        execution->waiting_since_ms = 0;
     }
 }
 
@@ -170,7 +171,7 @@ static enum result apply_created(struct engine_execution *execution, const struc
 static enum result apply_clock(struct engine_execution *execution, const struct engine_event *event)
 {
     REQUIRE(event->at_ms >= execution->now_ms);
-    execution->now_ms = event->at_ms;
+    engine_execution_set_now(execution, event->at_ms);
     return RESULT_OK;
 }
 
@@ -208,9 +209,8 @@ static enum result apply_started(struct engine_execution *execution, const struc
     execution->suspended = false;
     execution->module_missing = false;
     execution->task_completed = false;
-    execution->started_ms = execution->now_ms;
+    engine_execution_set_started(execution, execution->now_ms);
     execution->ended_ms = 0;
-    execution->waiting_since_ms = 0;
     execution->sequence = 0;
     execution->scope_next = ENGINE_SCOPE_ROOT;
     execution->request = execution->first_request;
@@ -222,6 +222,7 @@ static enum result apply_started(struct engine_execution *execution, const struc
     execution->conversations = SPAN_EMPTY;
     execution->inbox_count = 0;
     engine_history_clear(&execution->steps);
+    execution->step_last_bytes = 0;
     clear_error(execution);
     root = open_scope(execution, ENGINE_SCOPE_ROOT, ENGINE_SCOPE_PROCESS, execution->process);
     if (root == NULL) {
@@ -308,16 +309,30 @@ static void add_step(struct engine_execution *execution, const struct engine_tok
     wire_write_map(&writer, 4u + called);
     ENGINE_PACK_UINT(&writer, "sequence", token->sequence);
     ENGINE_PACK_STRING(&writer, "taskId", node->id);
-    ENGINE_PACK_TIME(&writer, "at", execution->now_ms);
+    ENGINE_PACK_STRING(&writer, "at", span_of(execution->now_text.text, TEXT_TIME_BYTES));
     ENGINE_PACK_UINT(&writer, "token", token->slot.id);
     if (called) {
         ENGINE_PACK_STRING(&writer, "process", scope->process->id);
     }
     ASSERT(writer.bytes == room);
     engine_history_add(&execution->steps, writer.count);
+    execution->step_last_bytes = writer.count;
     while (execution->steps.count > LIMIT_HISTORY) {
         (void)engine_history_drop(&execution->steps);
     }
+}
+
+/* What one step went through means nothing to the next. */
+static void reset_work(struct engine_token *token)
+{
+    token->attempts = 0;
+    token->attempts_before = 0;
+    token->retries = 0;
+    token->callbacks = 0;
+    token->call = 0;
+    token->phase = ENGINE_PHASE_EXECUTE;
+    token->shown = false;
+    token->armed = false;
 }
 
 static enum result apply_entered(struct engine_execution *execution, const struct engine_event *event)
@@ -330,12 +345,7 @@ static enum result apply_entered(struct engine_execution *execution, const struc
     token->sequence = event->count;
     token->path = token->segment == execution->segment ? token->path + 1 : 1;
     token->segment = execution->segment;
-    token->attempts = 0;
-    token->attempts_before = 0;
-    token->retries = 0;
-    token->callbacks = 0;
-    token->shown = false;
-    token->armed = false;
+    reset_work(token);
     add_step(execution, token, engine_scope_find(execution, token->scope));
     return execution->memory.overflowed ? RESULT_LIMIT : RESULT_OK;
 }
@@ -379,6 +389,7 @@ static enum result apply_left(struct engine_execution *execution, const struct e
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_LEFT, ENGINE_WAIT_NONE));
     token->flow = event->flow;
     token->node = event->node;
+    reset_work(token);
     return RESULT_OK;
 }
 
@@ -561,10 +572,6 @@ static enum result apply_waited(struct engine_execution *execution, const struct
     token->detail = keep(execution, event->value);
     token->answer = (struct engine_answer){0};
     token->shown = token->shown || event->flags != ENGINE_WAIT_RETRY;
-    if (event->flags != ENGINE_WAIT_RETRY && token->attempts > 0) {
-        token->attempts = 0;
-        token->attempts_before = 0;
-    }
     if (event->flags != ENGINE_WAIT_RETRY) {
         token->callback = SPAN_EMPTY;
         settle_error(execution);
@@ -615,12 +622,15 @@ static enum result apply_callback(struct engine_execution *execution, const stru
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_CALLBACK, ENGINE_WAIT_NONE));
     stop_waiting(execution, token);
     struct span content = keep(execution, event->value);
+    token->attempts = 0; /* telling its module of the callback has attempts of its own */
+    token->attempts_before = 0;
     token->callback = wire_at(content, 0);
     token->answer = (struct engine_answer){.kind = ENGINE_ANSWER_CALLBACK,
                                            .retry_after_ms = -1,
                                            .body = token->callback,
                                            .output = wire_at(content, 1),
                                            .reason = wire_at(content, 2)};
+    execution->callback_segment = execution->segment;
     execution->resume = token->callback; /* __resume: never merged into anything else */
     if (event->other > 0) {
         drop_kept(execution, event->other - 1);

@@ -22,6 +22,7 @@ void engine_decision_begin(struct engine_decision *decision, const struct engine
     decision->modules = execution->library->modules(execution->library, execution->project);
     decision->output = output;
     decision->arena = output->arena;
+    decision->event_mark = output->event_count;
     decision->tokens_made = 0;
     decision->scopes_made = 0;
     decision->calls_made = 0;
@@ -30,6 +31,13 @@ void engine_decision_begin(struct engine_decision *decision, const struct engine
     if (output->event_count == 0) {
         output->first_event_sequence = execution->event_sequence + 1;
     }
+}
+
+void engine_decision_rewind(struct engine_decision *decision)
+{
+    ASSERT(decision->output->event_count >= decision->event_mark);
+    decision->output->event_count = decision->event_mark;
+    decision->step_due = false;
 }
 
 struct engine_visit engine_visit_of(const struct engine_decision *decision, const struct engine_token *token)

@@ -14,6 +14,7 @@ struct engine_decision {
     const struct engine_modules *modules;
     struct engine_output *output;
     struct arena *arena; /* the output's */
+    uint32_t event_mark; /* output->event_count when it began */
     uint32_t tokens_made;
     uint32_t scopes_made;
     uint32_t calls_made;
@@ -35,6 +36,8 @@ struct engine_visit {
 
 void engine_decision_begin(struct engine_decision *decision, const struct engine_execution *execution,
                            struct engine_output *output);
+/* Takes back all events of this decision: it turned out to fail. Nothing of it was applied yet. */
+void engine_decision_rewind(struct engine_decision *decision);
 struct engine_visit engine_visit_of(const struct engine_decision *decision, const struct engine_token *token);
 
 /* A zeroed event at the end of the run; never NULL. Valid until the next one. */

@@ -71,7 +71,7 @@ struct engine_input {
     enum engine_input_kind kind;
     int64_t now_ms;              /* Unix ms; never below the execution's last one (the core clamps) */
     uint32_t token;              /* CALL_DONE: the call's token */
-    uint32_t attempt;            /* CALL_DONE: the call's attempt */
+    uint32_t attempt;            /* CALL_DONE: proto_call.attempt as the CALL effect had it: a number that names the call */
     const struct proto_call_done *call; /* CALL_DONE; borrowed for the call */
     struct span task_id;         /* CALLBACK, RETRY: node id, empty: the only one that waits */
     struct span payload;         /* CALLBACK: value (empty: nil) */
@@ -102,7 +102,7 @@ enum engine_effect_kind {
     ENGINE_EFFECT_CANCEL_CALL, /* as.cancel */
     ENGINE_EFFECT_STEP_DONE,   /* a step's work is over: encode its blob now (engine_step_encode): as.step */
     ENGINE_EFFECT_AUDIT,       /* an audit message: as.audit */
-    ENGINE_EFFECT_SEGMENT_END, /* no token can move and no call is in flight: waiting or ended */
+    ENGINE_EFFECT_SEGMENT_END, /* no token can move and no call is in flight: waiting or ended: as.segment */
 };
 
 struct engine_effect {
@@ -120,6 +120,9 @@ struct engine_effect {
             uint32_t revision;
             struct span message; /* MAP value of interfaces.md 5 */
         } audit;
+        struct {
+            struct span snapshot; /* execution.msgpack as engine_encode would write it now, in the output's arena */
+        } segment;
     } as;
 };
 
@@ -159,7 +162,9 @@ MUST_USE enum result engine_accept(struct engine_execution *execution, const str
 /*
  * Moves runnable tokens, at most `moves` node entries. *more: some can still move (call again, later if you like).
  * Each STEP_DONE effect is issued at the moment its blob is to be encoded: when `after_step` is given it is called then, with
- * `owner`, before the next token moves (the state that the blob shows is gone afterwards).
+ * `owner`, before the next token moves (the state that the blob shows is gone afterwards), and it is not among the output's
+ * effects. engine_accept issues none. A step that fails, is retried by an operator and succeeds is issued twice, with the same
+ * stepId: the later bytes win.
  * RESULT_LIMIT as above.
  */
 typedef void (*engine_step_fn)(void *owner, struct engine_execution *execution, const struct engine_effect *step);
@@ -196,6 +201,8 @@ void engine_look(const struct engine_execution *execution, struct engine_view *o
 
 /* Fields of the reply to start, callback and verbs (interfaces.md 2), written as pairs into an open map; returns the count. */
 uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wire_writer *writer);
+/* executionMap as one ARRAY value: {sequence, stepId, taskId, at, token, process?} each, oldest first, at most LIMIT_HISTORY. */
+void engine_steps(const struct engine_execution *execution, struct wire_writer *writer);
 /* Human tasks waiting in it: {executionId, process, taskId, taskName, assignee?, candidateGroups?, candidateUsers?, formKey?, dueAt?, since, data} each as one value; returns how many. */
 uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writer *writer);
 

@@ -36,4 +36,7 @@ struct engine_event {
     struct span more;  /* a second value */
 };
 
+/* "entered", "waits": for traces. */
+const char *engine_event_name(enum engine_event_type type);
+
 #endif

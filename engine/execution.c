@@ -52,7 +52,7 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     execution->first_execution = arena_copy(memory, start->execution);
     execution->is_test = start->is_test;
     execution->created_ms = created_ms;
-    execution->now_ms = created_ms;
+    engine_execution_set_now(execution, created_ms);
     execution->token_next = 1;
     execution->scope_next = ENGINE_SCOPE_ROOT;
     execution->due_ms = ENGINE_NO_DUE;
@@ -86,6 +86,24 @@ void engine_free(struct engine_execution *execution)
     execution->magic = 0;
     arena_release(&execution->memory);
     free(execution);
+}
+
+static void set_text(struct engine_time_text *text, int64_t ms)
+{
+    text->ms = ms;
+    text_format_time(ms, text->text);
+}
+
+void engine_execution_set_now(struct engine_execution *execution, int64_t now_ms)
+{
+    execution->now_ms = now_ms;
+    set_text(&execution->now_text, now_ms);
+}
+
+void engine_execution_set_started(struct engine_execution *execution, int64_t started_ms)
+{
+    execution->started_ms = started_ms;
+    set_text(&execution->started_text, started_ms);
 }
 
 /* ---- looking ---- */
@@ -181,8 +199,23 @@ static void keep_tokens(struct engine_execution *execution, struct arena *arena)
     }
 }
 
+/* What a restart starts with is mostly what is still there: then it stays one copy. */
+static void keep_first(struct arena *arena, struct span *first, struct span *now)
+{
+    bool same = first->bytes == now->bytes && first->count == now->count;
+    keep(arena, now);
+    if (same) {
+        *first = *now;
+    } else {
+        keep(arena, first);
+    }
+}
+
 static void keep_scopes(struct engine_execution *execution, struct arena *arena)
 {
+    if (execution->scope_order.count == 0) { /* before the first run */
+        keep(arena, &execution->first_execution);
+    }
     for (ENGINE_EACH(struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
         if (scope->slot.id == ENGINE_SCOPE_ROOT) {
             keep_first(arena, &execution->first_execution, &scope->variables);
@@ -193,18 +226,6 @@ static void keep_scopes(struct engine_execution *execution, struct arena *arena)
         for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
             keep(arena, &join->output);
         }
-    }
-}
-
-/* What a restart starts with is mostly what is still there: then it stays one copy. */
-static void keep_first(struct arena *arena, struct span *first, struct span *now)
-{
-    bool same = first->bytes == now->bytes && first->count == now->count;
-    keep(arena, now);
-    if (same) {
-        *first = *now;
-    } else {
-        keep(arena, first);
     }
 }
 

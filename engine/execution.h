@@ -21,12 +21,22 @@
 #include "engine/engine.h"
 #include "engine/history.h"
 #include "engine/pool.h"
+#include "proto/base/text.h"
 
 #define ENGINE_EXECUTION_MAGIC 0x53455831u
 #define ENGINE_FORMAT_VERSION  1
 #define ENGINE_INBOX_MAX       64u /* callbacks that came before their wait */
 #define ENGINE_NO_DUE          INT64_MAX
 #define ENGINE_TRANSIENT_CODE  "TRANSIENT_FAILURE" /* errorCode between tries (seed 003) */
+
+/* `flags` in execution.msgpack. */
+enum engine_flag {
+    ENGINE_FLAG_SUSPENDED = 1,
+    ENGINE_FLAG_MODULE_MISSING = 2,
+    ENGINE_FLAG_TASK_COMPLETED = 4,
+    ENGINE_FLAG_SEGMENT_OPEN = 8,
+    ENGINE_FLAG_RESUMED_UNTOLD = 16,
+};
 
 /* Stored by name in execution.msgpack and by number in events: append only. */
 enum engine_token_state {
@@ -156,6 +166,12 @@ enum { ENGINE_LINK_ALL = ENGINE_LINK_FIRST, ENGINE_LINK_SIBLINGS = ENGINE_LINK_S
 
 #define ENGINE_SCOPE_ROOT 1u
 
+/* A time that is written often, with its text. */
+struct engine_time_text {
+    int64_t ms;
+    char text[TEXT_TIME_BYTES + 1];
+};
+
 /* A callback that came before its wait: [payload, output, error] as one ARRAY value. */
 struct engine_kept_callback {
     struct span task_id;
@@ -193,6 +209,7 @@ struct engine_execution {
     int64_t waiting_since_ms;
     uint32_t sequence;
     uint32_t segment;
+    uint32_t callback_segment; /* in which a callback was last taken */
     uint32_t revision;
     uint32_t token_next;
     uint32_t scope_next;
@@ -233,6 +250,10 @@ struct engine_execution {
     uint64_t log_last;           /* index of the newest log */
     uint64_t log_shipped;        /* lastPersistedLogIndex */
     size_t log_unshipped_bytes;  /* the newest bytes of `logs` */
+
+    size_t step_last_bytes;      /* the newest entry of `steps` */
+    struct engine_time_text now_text;
+    struct engine_time_text started_text;
 
     int64_t due_ms; /* earliest due time of all waits and timers, when due_known */
     bool due_known;
@@ -281,6 +302,9 @@ const struct engine_token *engine_token_next(const struct engine_execution *exec
 
 /* ---- making (execution.c; for engine_new, apply and decode only) ---- */
 
+/* Sets now_ms or started_ms and its text. */
+void engine_execution_set_now(struct engine_execution *execution, int64_t now_ms);
+void engine_execution_set_started(struct engine_execution *execution, int64_t started_ms);
 /* An empty execution of that identity, before its first run. NULL: no memory. */
 struct engine_execution *engine_execution_make(const struct engine_library *library, const struct engine_start *start,
                                                int64_t created_ms);

@@ -34,18 +34,6 @@ static inline void engine_pack_uint(struct wire_writer *writer, uint64_t value)
     }
 }
 
-/* A positive int64: 9 bytes always, as times are. */
-static inline void engine_pack_time(struct wire_writer *writer, int64_t unix_ms)
-{
-    uint8_t *room = wire_writer_reserve(writer, 9);
-    if (room != NULL) {
-        uint64_t swapped = __builtin_bswap64((uint64_t)unix_ms);
-        room[0] = 0xd3;
-        memcpy(room + 1, &swapped, sizeof swapped);
-        writer->count += 9;
-    }
-}
-
 static inline void engine_pack_string(struct wire_writer *writer, struct span text)
 {
     uint8_t *room = text.count <= 31 ? wire_writer_reserve(writer, 32) : NULL;
@@ -73,11 +61,6 @@ static inline void engine_pack_raw(struct wire_writer *writer, struct span bytes
     do { \
         ENGINE_PACK(writer, key); \
         engine_pack_uint((writer), (value)); \
-    } while (0)
-#define ENGINE_PACK_TIME(writer, key, value) \
-    do { \
-        ENGINE_PACK(writer, key); \
-        engine_pack_time((writer), (value)); \
     } while (0)
 #define ENGINE_PACK_STRING(writer, key, value) \
     do { \

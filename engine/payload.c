@@ -92,7 +92,7 @@ void engine_payload_log(struct engine_execution *execution, struct span level, s
     struct wire_writer writer = {.arena = &execution->memory, .bytes = room, .capacity = bytes};
     wire_write_map(&writer, 4u + (node != NULL) + (data.count > 0));
     ENGINE_PACK_UINT(&writer, "index", ++execution->log_last);
-    ENGINE_PACK_TIME(&writer, "at", execution->now_ms);
+    ENGINE_PACK_STRING(&writer, "at", span_of(execution->now_text.text, TEXT_TIME_BYTES));
     ENGINE_PACK_STRING(&writer, "level", level);
     ENGINE_PACK_STRING(&writer, "message", message);
     if (node != NULL) {

@@ -18,22 +18,31 @@ const struct engine_element_ops *engine_element_of(enum engine_kind kind)
     return rows[kind];
 }
 
-const char *engine_element_refuses(const struct engine_node *node)
-{
-    /* What any activity may carry, before what is its own. */
-    if (node->loop.kind != ENGINE_LOOP_NONE) {
-        return "loop and multi-instance markers are not executed yet";
-    }
-    if (node->for_compensation) {
-        return "compensation handlers are not executed yet";
-    }
-    return engine_element_of(node->kind)->refuses(node);
-}
+bool engine_element_executes(enum engine_kind kind) { return engine_element_of(kind) != &engine_element_unsupported; }
 
-const char *engine_refuses_nothing(const struct engine_node *node)
+bool engine_element_reaches(enum engine_kind kind, uint8_t state)
 {
-    (void)node;
-    return NULL;
+    const struct engine_element_ops *ops = engine_element_of(kind);
+    switch ((enum engine_token_state)state) {
+    case ENGINE_TOKEN_ARRIVED:
+    case ENGINE_TOKEN_FAILED:
+        return true;
+    case ENGINE_TOKEN_ENTERED:
+    case ENGINE_TOKEN_WAITING:
+        return ops->work != engine_never;
+    case ENGINE_TOKEN_CALLING:
+    case ENGINE_TOKEN_ANSWERED:
+        return ops->answer != engine_never;
+    case ENGINE_TOKEN_INSIDE:
+    case ENGINE_TOKEN_RETURNING:
+        return ops->back != engine_never;
+    case ENGINE_TOKEN_LEAVING:
+        return ops->leave != engine_never;
+    case ENGINE_TOKEN_GONE:
+    case ENGINE_TOKEN_STATE_COUNT:
+        break;
+    }
+    return false;
 }
 
 void engine_never(struct engine_decision *decision, const struct engine_visit *visit)
@@ -43,24 +52,9 @@ void engine_never(struct engine_decision *decision, const struct engine_visit *v
     ASSERT_UNREACHABLE();
 }
 
-static const char *refuses_whole(const struct engine_node *node)
-{
-    (void)node;
-    return "this element is not executed yet";
-}
-
-/* Deploy refuses it; a definition read leniently and started all the same becomes an incident, not an abort. */
-static void arrive_unsupported(struct engine_decision *decision, const struct engine_visit *visit)
-{
-    engine_fail(decision, visit, ENGINE_TOKEN_ARRIVED, span_text("DefinitionInvalid"),
-                ENGINE_TEXT(decision, "\"%.*s\" is a %s, which is not executed yet", SPAN_ARG(visit->node->id),
-                            engine_kind_trace_name(visit->node->kind)));
-}
-
 const struct engine_element_ops engine_element_unsupported = {
     .name = "unsupported",
-    .refuses = refuses_whole,
-    .arrive = arrive_unsupported,
+    .arrive = engine_fail_unsupported,
     .work = engine_never,
     .answer = engine_never,
     .back = engine_never,

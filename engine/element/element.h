@@ -12,8 +12,6 @@ typedef void (*engine_visit_fn)(struct engine_decision *decision, const struct e
 
 struct engine_element_ops {
     const char *name; /* BPMN element name */
-    /* NULL, or why this node cannot be executed, as the end of a sentence: `a message start event is not executed yet`. */
-    const char *(*refuses)(const struct engine_node *node);
     engine_visit_fn arrive; /* a token stands before the node (ARRIVED) */
     engine_visit_fn work;   /* the node's work, from its beginning (ENTERED) */
     engine_visit_fn answer; /* a module replied or a callback came (ANSWERED) */
@@ -28,12 +26,14 @@ struct engine_element_ops {
 
 const struct engine_element_ops *engine_element_of(enum engine_kind kind);
 
-/* NULL when the core executes this node as it is; else what is missing. For deploy, which refuses it by name. */
-const char *engine_element_refuses(const struct engine_node *node);
+/* Does the core execute this kind, or is it only read? Which events and markers it may bear: engine/read/support.c. */
+bool engine_element_executes(enum engine_kind kind);
+
+/* Can a token of this kind of node be in that state at all? Stored bytes may say otherwise. */
+bool engine_element_reaches(enum engine_kind kind, uint8_t state);
 
 /* ---- named behaviours (engine/element/behaviour.c and the files that their names begin with) ---- */
 
-const char *engine_refuses_nothing(const struct engine_node *node);
 /* A slot that this element can never reach: an invariant of ours is broken. */
 void engine_never(struct engine_decision *decision, const struct engine_visit *visit);
 /* A step begins at once: most elements. */

@@ -1,0 +1,631 @@
+/*
+ * decode.c: an execution back from execution.msgpack, and from the creating event. Bytes come from a store: each is checked,
+ * and what contradicts itself is RESULT_CORRUPT, never a crash.
+ */
+#include "engine/decode.h"
+
+#include <stdlib.h>
+
+#include "engine/element/element.h"
+#include "engine/fields.h"
+#include "engine/token.h"
+#include "engine/wait.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+
+/* X(symbol, "key") */
+#define SNAPSHOT_FIELDS(X) \
+    X(FORMAT_VERSION, "formatVersion") X(EXECUTION_ID, "executionId") X(WORKSPACE_ID, "workspaceId") \
+    X(PROJECT_ID, "projectId") X(PROCESS, "process") X(VERSION, "version") X(CHANNEL, "channel") \
+    X(CHANNEL_SESSION_ID, "channelSessionId") X(IS_TEST, "isTest") X(RUN, "run") X(SEQUENCE, "sequence") \
+    X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") \
+    X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") \
+    X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") \
+    X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext") \
+    X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent") X(REQUEST, "request") \
+    X(RESPONSE, "response") X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume") \
+    X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution") X(NODES, "nodes") \
+    X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext") X(FIRST_EXECUTION, "firstExecution") \
+    X(TOKENS, "tokens") X(SCOPES, "scopes") X(JOINS, "joins") X(INBOX, "inbox") X(STEPS, "executionMap") X(LOGS, "logs") \
+    X(LOG_INDEX, "logIndex") X(LOG_SHIPPED, "lastPersistedLogIndex")
+
+#define TOKEN_FIELDS(X) \
+    X(ID, "id") X(TASK, "taskId") X(STATE, "state") X(SEQUENCE, "sequence") X(SCOPE, "scope") X(FLOW, "flow") \
+    X(WAIT, "wait") X(SINCE, "since") X(DUE, "dueAt") X(DETAIL, "detail") X(RESUME, "resume") X(PATH, "path") \
+    X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks") \
+    X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local") \
+    X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
+
+#define SCOPE_FIELDS(X) \
+    X(ID, "id") X(PARENT, "parent") X(HOST, "host") X(PROCESS, "process") X(VERSION, "version") \
+    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
+
+#define TIMER_FIELDS(X) \
+    X(TASK, "taskId") X(ARMED_AT, "armedAt") X(DUE_AT, "dueAt") X(FIRED, "fired") X(CYCLE, "cycle")
+
+#define ANSWER_FIELDS(X) \
+    X(KIND, "kind") X(OUTCOME, "outcome") X(PHASE, "phase") X(STATUS, "status") X(RETRY_AFTER, "retryAfterMs") \
+    X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error") X(REASON, "reason")
+
+#define FIELD_NAME(symbol, name) name,
+#define SNAPSHOT_SYMBOL(symbol, name) SNAPSHOT_##symbol,
+#define TOKEN_SYMBOL(symbol, name) TOKEN_##symbol,
+#define SCOPE_SYMBOL(symbol, name) SCOPE_##symbol,
+#define TIMER_SYMBOL(symbol, name) TIMER_##symbol,
+#define ANSWER_SYMBOL(symbol, name) ANSWER_##symbol,
+enum { SNAPSHOT_FIELDS(SNAPSHOT_SYMBOL) SNAPSHOT_FIELD_COUNT };
+enum { TOKEN_FIELDS(TOKEN_SYMBOL) TOKEN_FIELD_COUNT };
+enum { SCOPE_FIELDS(SCOPE_SYMBOL) SCOPE_FIELD_COUNT };
+enum { TIMER_FIELDS(TIMER_SYMBOL) TIMER_FIELD_COUNT };
+enum { ANSWER_FIELDS(ANSWER_SYMBOL) ANSWER_FIELD_COUNT };
+static const char *const snapshot_names[] = {SNAPSHOT_FIELDS(FIELD_NAME)};
+static const char *const token_names[] = {TOKEN_FIELDS(FIELD_NAME)};
+static const char *const scope_names[] = {SCOPE_FIELDS(FIELD_NAME)};
+static const char *const timer_names[] = {TIMER_FIELDS(FIELD_NAME)};
+static const char *const answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
+
+/* Depth of our own maps around a payload. */
+enum { DECODE_DEPTH_OWN = 8 };
+
+#define REQUIRE(condition) \
+    do { \
+        if (!(condition)) { \
+            return RESULT_CORRUPT; \
+        } \
+    } while (0)
+
+static struct span keep(struct engine_execution *execution, struct span value)
+{
+    return value.count == 0 ? SPAN_EMPTY : arena_copy(&execution->memory, value);
+}
+
+static struct span keep_text(struct engine_execution *execution, struct span value)
+{
+    return keep(execution, wire_string_or(value, ""));
+}
+
+/* Nil stands for an empty payload where a key says that it is empty. */
+static struct span without_nil(struct span value) { return wire_head(value).type == WIRE_NIL ? SPAN_EMPTY : value; }
+
+static bool take_u32(struct span value, uint32_t fallback, uint32_t *out)
+{
+    uint64_t number;
+    bool taken = engine_fields_uint(value, fallback, UINT32_MAX, &number);
+    *out = (uint32_t)number;
+    return taken;
+}
+
+static bool take_u8(struct span value, uint8_t most, uint8_t *out)
+{
+    uint64_t number;
+    bool taken = engine_fields_uint(value, 0, most, &number);
+    *out = (uint8_t)number;
+    return taken;
+}
+
+static bool find_node(const struct engine_process *process, struct span value, uint32_t *node)
+{
+    if (wire_is(value, WIRE_STRING)) {
+        const struct engine_node *found = engine_process_node(process, wire_string_or(value, ""));
+        *node = found == NULL ? ENGINE_NONE : found->index;
+        return found != NULL;
+    }
+    return value.count > 0 && take_u32(value, ENGINE_NONE, node) && *node < process->node_count;
+}
+
+static bool find_flow(const struct engine_process *process, struct span value, uint32_t *flow)
+{
+    if (!wire_is(value, WIRE_STRING)) {
+        return value.count > 0 && take_u32(value, ENGINE_NONE, flow) && *flow < process->flow_count;
+    }
+    struct span id = wire_string_or(value, "");
+    for (uint32_t i = 0; i < process->flow_count; i++) {
+        if (span_equal(process->flows[i].id, id)) {
+            *flow = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- scopes and joins ---- */
+
+static enum result read_joins(struct engine_execution *execution, struct engine_scope *scope, struct span joins)
+{
+    struct wire_map_walk walk = wire_array_begin(joins);
+    struct span row;
+    REQUIRE(engine_fields_is(joins, WIRE_ARRAY));
+    while (wire_array_next(&walk, &row)) {
+        uint32_t flow, count, path;
+        REQUIRE(wire_is(row, WIRE_ARRAY) && find_flow(scope->process, wire_at(row, 0), &flow));
+        REQUIRE(take_u32(wire_at(row, 1), 0, &count) && take_u32(wire_at(row, 2), 0, &path));
+        REQUIRE(count > 0 && count <= LIMIT_TOKENS && engine_join_find(execution, scope, flow) == NULL);
+        uint32_t slot = engine_pool_take(&execution->joins, &execution->memory, 0);
+        struct engine_join *join = engine_pool_at(&execution->joins, slot);
+        if (join == NULL) {
+            return RESULT_LIMIT;
+        }
+        join->flow = flow;
+        join->count = count;
+        join->path = path;
+        join->segment = execution->segment;
+        join->output = keep(execution, without_nil(wire_at(row, 3)));
+        engine_chain_append(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
+        scope->live += count;
+    }
+    return RESULT_OK;
+}
+
+static struct engine_scope *add_scope(struct engine_execution *execution, uint32_t id, enum engine_scope_kind kind,
+                                      const struct engine_process *process)
+{
+    uint32_t slot = engine_pool_take(&execution->scopes, &execution->memory, id);
+    struct engine_scope *scope = engine_pool_at(&execution->scopes, slot);
+    if (scope == NULL) {
+        return NULL;
+    }
+    scope->kind = (uint8_t)kind;
+    scope->process = process;
+    scope->node = ENGINE_NONE;
+    scope->tokens = ENGINE_CHAIN_EMPTY;
+    scope->joins = ENGINE_CHAIN_EMPTY;
+    scope->children = ENGINE_CHAIN_EMPTY;
+    engine_chain_append(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
+    return scope;
+}
+
+static enum result read_scope(struct engine_execution *execution, struct span map)
+{
+    struct span fields[SCOPE_FIELD_COUNT];
+    uint32_t id, parent_id, host, version;
+    REQUIRE(wire_is(map, WIRE_MAP));
+    engine_fields_read(map, scope_names, SCOPE_FIELD_COUNT, fields);
+    REQUIRE(take_u32(fields[SCOPE_ID], 0, &id) && take_u32(fields[SCOPE_PARENT], 0, &parent_id));
+    REQUIRE(take_u32(fields[SCOPE_HOST], 0, &host) && take_u32(fields[SCOPE_VERSION], 0, &version));
+    REQUIRE(engine_fields_is(fields[SCOPE_VARIABLES], WIRE_MAP) && engine_fields_is(fields[SCOPE_NODES], WIRE_MAP));
+    REQUIRE(host > 0 && id > ENGINE_SCOPE_ROOT && id < execution->scope_next && engine_scope_find(execution, id) == NULL);
+    const struct engine_scope *parent = engine_scope_find(execution, parent_id);
+    REQUIRE(parent != NULL); /* parents come first */
+    const struct engine_process *process = parent->process;
+    bool called = fields[SCOPE_PROCESS].count > 0;
+    if (called) {
+        process = execution->library->process(execution->library, execution->project,
+                                              wire_string_or(fields[SCOPE_PROCESS], ""), version);
+        if (process == NULL) {
+            return RESULT_NOT_FOUND;
+        }
+    }
+    struct engine_scope *scope =
+        add_scope(execution, id, called ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS, process);
+    if (scope == NULL) {
+        return RESULT_LIMIT;
+    }
+    scope->parent = parent_id;
+    scope->host = host;
+    scope->variables = keep(execution, fields[SCOPE_VARIABLES]);
+    scope->nodes = keep(execution, fields[SCOPE_NODES]);
+    engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children, ENGINE_LINK_SIBLINGS,
+                        engine_pool_find(&execution->scopes, id));
+    return read_joins(execution, scope, fields[SCOPE_JOINS]);
+}
+
+static enum result read_scopes(struct engine_execution *execution, const struct span *fields)
+{
+    if (execution->run == 0) {
+        return RESULT_OK;
+    }
+    struct engine_scope *root = add_scope(execution, ENGINE_SCOPE_ROOT, ENGINE_SCOPE_PROCESS, execution->process);
+    if (root == NULL) {
+        return RESULT_LIMIT;
+    }
+    root->variables = keep(execution, fields[SNAPSHOT_EXECUTION]);
+    root->nodes = keep(execution, fields[SNAPSHOT_NODES]);
+    enum result result = read_joins(execution, root, fields[SNAPSHOT_JOINS]);
+    struct wire_map_walk walk = wire_array_begin(fields[SNAPSHOT_SCOPES]);
+    struct span map;
+    while (result == RESULT_OK && wire_array_next(&walk, &map)) {
+        result = read_scope(execution, map);
+    }
+    return result;
+}
+
+/* ---- tokens ---- */
+
+static enum result read_timers(struct engine_execution *execution, struct engine_token *token,
+                               const struct engine_process *process, struct span timers)
+{
+    struct wire_map_walk walk = wire_array_begin(timers);
+    struct span map;
+    REQUIRE(engine_fields_is(timers, WIRE_ARRAY));
+    while (wire_array_next(&walk, &map)) {
+        struct span fields[TIMER_FIELD_COUNT];
+        REQUIRE(wire_is(map, WIRE_MAP));
+        engine_fields_read(map, timer_names, TIMER_FIELD_COUNT, fields);
+        uint32_t slot = engine_pool_take(&execution->timers, &execution->memory, 0);
+        struct engine_timer *timer = engine_pool_at(&execution->timers, slot);
+        if (timer == NULL) {
+            return RESULT_LIMIT;
+        }
+        engine_chain_append(&execution->timers, &token->timers, ENGINE_LINK_FIRST, slot);
+        timer->token = token->slot.id;
+        timer->cycle = keep_text(execution, fields[TIMER_CYCLE]);
+        REQUIRE(find_node(process, fields[TIMER_TASK], &timer->node));
+        REQUIRE(process->nodes[timer->node].attached_to == token->node);
+        REQUIRE(fields[TIMER_DUE_AT].count > 0 && engine_fields_time(fields[TIMER_DUE_AT], 0, &timer->due_ms));
+        REQUIRE(engine_fields_time(fields[TIMER_ARMED_AT], 0, &timer->armed_ms));
+        REQUIRE(take_u32(fields[TIMER_FIRED], 0, &timer->fired));
+    }
+    return RESULT_OK;
+}
+
+static enum result read_answer(struct engine_execution *execution, struct engine_answer *answer, struct span map)
+{
+    struct span fields[ANSWER_FIELD_COUNT];
+    if (map.count == 0) {
+        return RESULT_OK;
+    }
+    REQUIRE(wire_is(map, WIRE_MAP));
+    engine_fields_read(map, answer_names, ANSWER_FIELD_COUNT, fields);
+    REQUIRE(take_u8(fields[ANSWER_KIND], ENGINE_ANSWER_TIMEOUT, &answer->kind));
+    REQUIRE(take_u8(fields[ANSWER_OUTCOME], PROTO_CALL_REFUSED, &answer->outcome));
+    REQUIRE(take_u8(fields[ANSWER_PHASE], ENGINE_PHASE_CANCEL, &answer->phase));
+    REQUIRE(take_u32(fields[ANSWER_STATUS], 0, &answer->status));
+    answer->retry_after_ms = wire_int_or(fields[ANSWER_RETRY_AFTER], -1);
+    answer->body = keep(execution, fields[ANSWER_BODY]);
+    answer->output = keep(execution, fields[ANSWER_OUTPUT]);
+    answer->reason = answer->kind == ENGINE_ANSWER_CALLBACK ? keep(execution, fields[ANSWER_ERROR])
+                                                            : keep_text(execution, fields[ANSWER_REASON]);
+    return RESULT_OK;
+}
+
+static enum result read_work(struct engine_execution *execution, struct engine_token *token, const struct span *fields)
+{
+    uint8_t flag;
+    REQUIRE(take_u32(fields[TOKEN_SEQUENCE], 0, &token->sequence) && token->sequence <= execution->sequence);
+    REQUIRE(take_u32(fields[TOKEN_PATH], 0, &token->path));
+    token->segment = token->path > 0 ? execution->segment : 0;
+    REQUIRE(take_u32(fields[TOKEN_ATTEMPTS], 0, &token->attempts));
+    REQUIRE(take_u32(fields[TOKEN_ATTEMPTS_BEFORE], 0, &token->attempts_before));
+    REQUIRE(token->attempts_before <= token->attempts);
+    REQUIRE(take_u32(fields[TOKEN_RETRIES], 0, &token->retries));
+    REQUIRE(take_u32(fields[TOKEN_CALLBACKS], 0, &token->callbacks));
+    REQUIRE(take_u32(fields[TOKEN_CALL], 0, &token->call) && token->call <= execution->call_last);
+    REQUIRE(take_u8(fields[TOKEN_PHASE], ENGINE_PHASE_CANCEL, &token->phase));
+    REQUIRE(take_u32(fields[TOKEN_CHILD], 0, &token->child));
+    REQUIRE(take_u8(fields[TOKEN_SHOWN], 1, &flag));
+    token->shown = flag != 0;
+    REQUIRE(take_u8(fields[TOKEN_ARMED], 1, &flag));
+    token->armed = flag != 0;
+    token->local = keep(execution, fields[TOKEN_LOCAL]);
+    token->output = keep(execution, fields[TOKEN_OUTPUT]);
+    token->callback = keep(execution, fields[TOKEN_CALLBACK]);
+    return RESULT_OK;
+}
+
+/* Parts that go with a state, and must be there with it. */
+static enum result read_state(struct engine_execution *execution, struct engine_token *token, uint8_t state,
+                              const struct span *fields, const struct engine_process *process)
+{
+    enum engine_kind kind = process->nodes[token->node].kind;
+    bool inside = state == ENGINE_TOKEN_INSIDE || state == ENGINE_TOKEN_RETURNING;
+    REQUIRE(engine_element_reaches(kind, state));
+    token->due_ms = ENGINE_NO_DUE;
+    token->flow = ENGINE_NONE;
+    REQUIRE(fields[TOKEN_FLOW].count == 0 || find_flow(process, fields[TOKEN_FLOW], &token->flow));
+    REQUIRE(state == ENGINE_TOKEN_ARRIVED || state == ENGINE_TOKEN_FAILED || token->sequence > 0);
+    REQUIRE(!inside || token->child != 0);
+    REQUIRE(state != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
+    if (state == ENGINE_TOKEN_WAITING) {
+        token->wait = engine_wait_parse(wire_string_or(fields[TOKEN_WAIT], ""));
+        token->detail = keep(execution, fields[TOKEN_DETAIL]);
+        REQUIRE(token->wait != ENGINE_WAIT_NONE);
+        REQUIRE((token->wait != ENGINE_WAIT_CALLBACK && token->wait != ENGINE_WAIT_HUMAN) ||
+                engine_element_reaches(kind, ENGINE_TOKEN_ANSWERED));
+        REQUIRE(engine_fields_time(fields[TOKEN_SINCE], 0, &token->since_ms));
+        REQUIRE(engine_fields_time(fields[TOKEN_DUE], ENGINE_NO_DUE, &token->due_ms));
+    }
+    if (state == ENGINE_TOKEN_FAILED) {
+        token->resume = engine_token_state_parse(wire_string_or(fields[TOKEN_RESUME], ""));
+        REQUIRE(engine_token_is_ready(token->resume) && engine_element_reaches(kind, token->resume));
+        REQUIRE(token->resume != ENGINE_TOKEN_RETURNING || token->child != 0);
+        REQUIRE(token->resume != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
+    }
+    return RESULT_OK;
+}
+
+static enum result read_token(struct engine_execution *execution, struct span map)
+{
+    struct span fields[TOKEN_FIELD_COUNT];
+    uint32_t id, scope_id, node;
+    REQUIRE(wire_is(map, WIRE_MAP));
+    engine_fields_read(map, token_names, TOKEN_FIELD_COUNT, fields);
+    uint8_t state = engine_token_state_parse(wire_string_or(fields[TOKEN_STATE], ""));
+    REQUIRE(state != ENGINE_TOKEN_GONE && take_u32(fields[TOKEN_ID], 0, &id));
+    REQUIRE(id > 0 && id < execution->token_next && engine_token_find(execution, id) == NULL);
+    REQUIRE(take_u32(fields[TOKEN_SCOPE], ENGINE_SCOPE_ROOT, &scope_id));
+    const struct engine_scope *scope = engine_scope_find(execution, scope_id);
+    REQUIRE(scope != NULL && find_node(scope->process, fields[TOKEN_TASK], &node));
+    uint32_t slot = engine_pool_take(&execution->tokens, &execution->memory, id);
+    struct engine_token *token = engine_token_at(execution, slot);
+    if (token == NULL) {
+        return RESULT_LIMIT;
+    }
+    token->scope = scope_id;
+    token->node = node;
+    token->timers = ENGINE_CHAIN_EMPTY;
+    enum result result = read_work(execution, token, fields);
+    result = result != RESULT_OK ? result : read_answer(execution, &token->answer, fields[TOKEN_ANSWER]);
+    result = result != RESULT_OK ? result : read_state(execution, token, state, fields, scope->process);
+    result = result != RESULT_OK ? result : read_timers(execution, token, scope->process, fields[TOKEN_TIMERS]);
+    if (result == RESULT_OK) {
+        engine_token_restore(execution, token, state);
+    }
+    return result;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left;
+    uint32_t b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* A scope's tokens stand in order of creation, which the queues do not keep. */
+static enum result link_tokens(struct engine_execution *execution)
+{
+    uint32_t *ids = arena_alloc(&execution->memory, execution->token_count * sizeof *ids);
+    const struct engine_token *next = NULL;
+    uint32_t count = 0;
+    if (ids == NULL) {
+        return RESULT_LIMIT;
+    }
+    while ((next = engine_token_next(execution, next)) != NULL) {
+        ids[count++] = next->slot.id;
+    }
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct engine_token *token = engine_token_find(execution, ids[i]);
+        struct engine_scope *scope = engine_scope_find(execution, token->scope);
+        engine_chain_append(&execution->tokens, &scope->tokens, ENGINE_LINK_IN_SCOPE,
+                            engine_token_slot(execution, token));
+        scope->live++;
+        if (token->child != 0) {
+            struct engine_scope *child = engine_scope_find(execution, token->child);
+            REQUIRE(child != NULL && child->host == token->slot.id && child->parent == token->scope);
+            child->node = token->node;
+        }
+    }
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+        REQUIRE(scope->slot.id == ENGINE_SCOPE_ROOT || scope->node != ENGINE_NONE);
+    }
+    return RESULT_OK;
+}
+
+static enum result read_tokens(struct engine_execution *execution, const struct span *fields)
+{
+    struct wire_map_walk walk = wire_array_begin(fields[SNAPSHOT_TOKENS]);
+    struct span map;
+    REQUIRE(engine_fields_is(fields[SNAPSHOT_TOKENS], WIRE_ARRAY));
+    REQUIRE(execution->run > 0 || fields[SNAPSHOT_TOKENS].count == 0);
+    while (wire_array_next(&walk, &map)) {
+        enum result result = read_token(execution, map);
+        if (result != RESULT_OK) {
+            return result;
+        }
+    }
+    return link_tokens(execution);
+}
+
+/* ---- the rest ---- */
+
+static enum result read_counters(struct engine_execution *execution, const struct span *fields)
+{
+    uint64_t number;
+    int64_t time_ms;
+    uint32_t flags;
+    REQUIRE(take_u32(fields[SNAPSHOT_RUN], 0, &execution->run));
+    REQUIRE(take_u32(fields[SNAPSHOT_SEQUENCE], 0, &execution->sequence));
+    REQUIRE(take_u32(fields[SNAPSHOT_REVISION], 0, &execution->revision));
+    REQUIRE(engine_fields_uint(fields[SNAPSHOT_EVENT_SEQUENCE], 0, UINT64_MAX, &execution->event_sequence));
+    REQUIRE(take_u32(fields[SNAPSHOT_SEGMENT], execution->run > 0, &execution->segment));
+    REQUIRE(take_u32(fields[SNAPSHOT_CALLBACK_SEGMENT], 0, &execution->callback_segment));
+    REQUIRE(take_u32(fields[SNAPSHOT_TOKEN_NEXT], 2, &execution->token_next));
+    REQUIRE(take_u32(fields[SNAPSHOT_SCOPE_NEXT], 2, &execution->scope_next));
+    REQUIRE(take_u32(fields[SNAPSHOT_CALL_LAST], 0, &execution->call_last));
+    REQUIRE(take_u8(fields[SNAPSHOT_END], ENGINE_END_ABORTED, &execution->end));
+    REQUIRE(take_u32(fields[SNAPSHOT_FLAGS], 0, &flags));
+    execution->suspended = (flags & ENGINE_FLAG_SUSPENDED) != 0;
+    execution->module_missing = (flags & ENGINE_FLAG_MODULE_MISSING) != 0;
+    execution->task_completed = (flags & ENGINE_FLAG_TASK_COMPLETED) != 0;
+    execution->segment_open = (flags & ENGINE_FLAG_SEGMENT_OPEN) != 0;
+    execution->resumed_untold = (flags & ENGINE_FLAG_RESUMED_UNTOLD) != 0;
+    REQUIRE(fields[SNAPSHOT_STARTED_AT].count > 0 && engine_fields_time(fields[SNAPSHOT_STARTED_AT], 0, &time_ms));
+    engine_execution_set_started(execution, time_ms);
+    REQUIRE(fields[SNAPSHOT_UPDATED_AT].count > 0 && engine_fields_time(fields[SNAPSHOT_UPDATED_AT], 0, &time_ms));
+    engine_execution_set_now(execution, time_ms);
+    REQUIRE(engine_fields_time(fields[SNAPSHOT_CREATED_AT], execution->started_ms, &execution->created_ms));
+    REQUIRE(engine_fields_time(fields[SNAPSHOT_ENDED_AT], 0, &execution->ended_ms));
+    bool waits = execution->run > 0 && !execution->segment_open && execution->end == ENGINE_END_NONE;
+    REQUIRE(engine_fields_time(fields[SNAPSHOT_WAITING_SINCE], waits ? execution->now_ms : 0,
+                               &execution->waiting_since_ms));
+    REQUIRE(engine_fields_uint(fields[SNAPSHOT_LOG_INDEX], 0, UINT64_MAX, &execution->log_last));
+    REQUIRE(engine_fields_uint(fields[SNAPSHOT_LOG_SHIPPED], 0, execution->log_last, &number));
+    execution->log_shipped = number;
+    return RESULT_OK;
+}
+
+static enum result read_payloads(struct engine_execution *execution, const struct span *fields)
+{
+    static const uint8_t maps[] = {SNAPSHOT_REQUEST, SNAPSHOT_RESPONSE,      SNAPSHOT_CONTEXT,   SNAPSHOT_MODULE,
+                                   SNAPSHOT_NODES,   SNAPSHOT_CONVERSATIONS, SNAPSHOT_EXECUTION};
+    for (size_t i = 0; i < sizeof maps; i++) {
+        REQUIRE(engine_fields_is(fields[maps[i]], WIRE_MAP));
+    }
+    execution->request = keep(execution, fields[SNAPSHOT_REQUEST]);
+    execution->response = keep(execution, fields[SNAPSHOT_RESPONSE]);
+    execution->context = keep(execution, fields[SNAPSHOT_CONTEXT]);
+    execution->module = keep(execution, fields[SNAPSHOT_MODULE]);
+    execution->output = keep(execution, fields[SNAPSHOT_OUTPUT]);
+    execution->resume = keep(execution, fields[SNAPSHOT_RESUME]);
+    execution->conversations = keep(execution, fields[SNAPSHOT_CONVERSATIONS]);
+    execution->error_code = keep_text(execution, fields[SNAPSHOT_ERROR_CODE]);
+    execution->error_message = keep_text(execution, fields[SNAPSHOT_ERROR_MESSAGE]);
+    execution->error_task = keep_text(execution, fields[SNAPSHOT_ERROR_TASK]);
+    return RESULT_OK;
+}
+
+/* What a restart starts with: said only where it is not what is there. */
+static void read_first(struct engine_execution *execution, const struct span *fields)
+{
+    const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
+    struct span first = fields[SNAPSHOT_FIRST_REQUEST];
+    execution->first_request = first.count == 0 ? execution->request : keep(execution, without_nil(first));
+    first = fields[SNAPSHOT_FIRST_CONTEXT];
+    execution->first_context = first.count == 0 ? execution->context : keep(execution, without_nil(first));
+    first = fields[SNAPSHOT_FIRST_EXECUTION];
+    execution->first_execution =
+        first.count == 0 && root != NULL ? root->variables : keep(execution, without_nil(first));
+}
+
+static enum result read_inbox(struct engine_execution *execution, struct span inbox)
+{
+    struct wire_map_walk walk = wire_array_begin(inbox);
+    struct span row;
+    uint32_t count = wire_count(inbox);
+    REQUIRE(engine_fields_is(inbox, WIRE_ARRAY) && count <= ENGINE_INBOX_MAX);
+    if (count == 0) {
+        return RESULT_OK;
+    }
+    execution->inbox = arena_alloc(&execution->memory, count * sizeof execution->inbox[0]);
+    if (execution->inbox == NULL) {
+        return RESULT_LIMIT;
+    }
+    execution->inbox_capacity = count;
+    while (wire_array_next(&walk, &row)) {
+        REQUIRE(wire_is(row, WIRE_ARRAY) && wire_count(wire_at(row, 1)) == 3);
+        execution->inbox[execution->inbox_count++] = (struct engine_kept_callback){
+            keep_text(execution, wire_at(row, 0)), keep(execution, wire_at(row, 1))};
+    }
+    return RESULT_OK;
+}
+
+/* The objects of an ARRAY value, without its head. *newest_bytes: those of the last `newest` ones. */
+static enum result read_history(struct engine_execution *execution, struct engine_history *history, struct span array,
+                                uint64_t newest, size_t *newest_bytes)
+{
+    struct wire_map_walk walk = wire_array_begin(array);
+    uint32_t count = wire_count(array);
+    struct span entry;
+    *newest_bytes = 0;
+    REQUIRE(engine_fields_is(array, WIRE_ARRAY));
+    struct span run = span_of(walk.cursor.next, (size_t)(walk.cursor.end - walk.cursor.next));
+    for (uint32_t i = 0; wire_array_next(&walk, &entry); i++) {
+        REQUIRE(wire_is(entry, WIRE_MAP));
+        if (count - i <= newest) {
+            *newest_bytes += entry.count;
+        }
+    }
+    if (count > 0 && !engine_history_load(history, &execution->memory, run, count)) {
+        return RESULT_LIMIT;
+    }
+    return RESULT_OK;
+}
+
+static enum result read_histories(struct engine_execution *execution, const struct span *fields)
+{
+    REQUIRE(wire_count(fields[SNAPSHOT_STEPS]) <= execution->sequence);
+    enum result result =
+        read_history(execution, &execution->steps, fields[SNAPSHOT_STEPS], 1, &execution->step_last_bytes);
+    return result != RESULT_OK ? result
+                               : read_history(execution, &execution->logs, fields[SNAPSHOT_LOGS],
+                                              execution->log_last - execution->log_shipped,
+                                              &execution->log_unshipped_bytes);
+}
+
+static enum result read_all(struct engine_execution *execution, const struct span *fields)
+{
+    enum result result = read_counters(execution, fields);
+    result = result != RESULT_OK ? result : read_payloads(execution, fields);
+    result = result != RESULT_OK ? result : read_scopes(execution, fields);
+    result = result != RESULT_OK ? result : read_tokens(execution, fields);
+    result = result != RESULT_OK ? result : read_inbox(execution, fields[SNAPSHOT_INBOX]);
+    result = result != RESULT_OK ? result : read_histories(execution, fields);
+    if (result != RESULT_OK) {
+        return result;
+    }
+    read_first(execution, fields);
+    execution->due_known = false;
+    engine_execution_refresh_due(execution);
+    return execution->memory.overflowed ? RESULT_LIMIT : RESULT_OK;
+}
+
+/* ---- making it ---- */
+
+/* Identity and start payloads; RESULT_NOT_FOUND when the library lacks the process version. */
+static enum result read_start(const struct engine_library *library, const struct span *fields, struct engine_start *start)
+{
+    uint32_t version;
+    memset(start, 0, sizeof *start);
+    REQUIRE(execution_id_parse(wire_string_or(fields[SNAPSHOT_EXECUTION_ID], ""), &start->id) == RESULT_OK);
+    REQUIRE(take_u32(fields[SNAPSHOT_VERSION], 0, &version));
+    start->workspace = wire_string_or(fields[SNAPSHOT_WORKSPACE_ID], "");
+    start->project = wire_string_or(fields[SNAPSHOT_PROJECT_ID], "");
+    start->channel = wire_string_or(fields[SNAPSHOT_CHANNEL], "");
+    start->channel_session_id = wire_string_or(fields[SNAPSHOT_CHANNEL_SESSION_ID], "");
+    start->traceparent = wire_string_or(fields[SNAPSHOT_TRACEPARENT], "");
+    start->is_test = wire_bool_or(fields[SNAPSHOT_IS_TEST], false);
+    start->process = library->process(library, start->project, wire_string_or(fields[SNAPSHOT_PROCESS], ""), version);
+    return start->process == NULL ? RESULT_NOT_FOUND : RESULT_OK;
+}
+
+enum result engine_decode(const struct engine_library *library, struct span bytes, struct engine_execution **out)
+{
+    struct span fields[SNAPSHOT_FIELD_COUNT];
+    struct engine_start start;
+    size_t offset;
+    const char *reason;
+    *out = NULL;
+    if (wire_validate(bytes, LIMIT_DEPTH + DECODE_DEPTH_OWN, &offset, &reason) != RESULT_OK || !wire_is(bytes, WIRE_MAP)) {
+        return RESULT_INVALID;
+    }
+    engine_fields_read(bytes, snapshot_names, SNAPSHOT_FIELD_COUNT, fields);
+    if (wire_int_or(fields[SNAPSHOT_FORMAT_VERSION], 0) != ENGINE_FORMAT_VERSION) {
+        return RESULT_INVALID;
+    }
+    enum result result = read_start(library, fields, &start);
+    if (result != RESULT_OK) {
+        return result;
+    }
+    struct engine_execution *execution = engine_execution_make(library, &start, 0);
+    if (execution == NULL) {
+        return RESULT_LIMIT;
+    }
+    result = read_all(execution, fields);
+    if (result != RESULT_OK) {
+        engine_free(execution);
+        return result;
+    }
+    *out = execution;
+    return RESULT_OK;
+}
+
+enum result engine_decode_start(const struct engine_library *library, struct span value, int64_t created_ms,
+                                struct engine_execution **out)
+{
+    struct span fields[SNAPSHOT_FIELD_COUNT];
+    struct engine_start start;
+    *out = NULL;
+    REQUIRE(wire_is(value, WIRE_MAP));
+    engine_fields_read(value, snapshot_names, SNAPSHOT_FIELD_COUNT, fields);
+    enum result result = read_start(library, fields, &start);
+    if (result != RESULT_OK) {
+        return result;
+    }
+    start.request = fields[SNAPSHOT_REQUEST];
+    start.context = fields[SNAPSHOT_CONTEXT];
+    start.execution = fields[SNAPSHOT_EXECUTION];
+    REQUIRE(engine_fields_is(start.request, WIRE_MAP) && engine_fields_is(start.context, WIRE_MAP) &&
+            engine_fields_is(start.execution, WIRE_MAP));
+    *out = engine_execution_make(library, &start, created_ms);
+    return *out == NULL ? RESULT_LIMIT : RESULT_OK;
+}

@@ -1,0 +1,22 @@
+/*
+ * script_task.c: FEEL and JUEL scripts are evaluated here; one in another language needs a module.
+ */
+#include "engine/answer.h"
+#include "engine/call.h"
+#include "engine/element/element.h"
+#include "engine/task.h"
+
+static void work(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    engine_task_work(decision, visit, engine_unserved_miss);
+}
+
+const struct engine_element_ops engine_element_script_task = {
+    .name = "scriptTask",
+    .arrive = engine_arrive_enter,
+    .work = work,
+    .answer = engine_answer_task,
+    .back = engine_never,
+    .leave = engine_leave_activity,
+    .cancel = engine_call_cancel,
+};

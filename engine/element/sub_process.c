@@ -1,0 +1,41 @@
+/*
+ * sub_process.c: an embedded sub-process: a scope with its own local variables, which its inputs make.
+ */
+#include "engine/activity.h"
+#include "engine/element/element.h"
+#include "engine/failure.h"
+#include "engine/scope.h"
+
+static void work(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    struct span local;
+    if (visit->node->children.count == 0) {
+        engine_work_pass(decision, visit); /* drawn but empty */
+        return;
+    }
+    if (engine_activity_begin(decision, visit, &local)) {
+        engine_scope_open(decision, visit, NULL, local);
+    }
+}
+
+static void back(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    struct engine_scene scene;
+    const struct engine_scope *inner = engine_scope_find(decision->execution, visit->token->child);
+    engine_scene_init(&scene, decision, inner, NULL);
+    scene.output = visit->token->output;
+    if (engine_activity_outputs(decision, visit, &scene, ENGINE_TOKEN_RETURNING)) {
+        engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = visit->token->child;
+        engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
+    }
+}
+
+const struct engine_element_ops engine_element_sub_process = {
+    .name = "subProcess",
+    .arrive = engine_arrive_enter,
+    .work = work,
+    .answer = engine_never,
+    .back = back,
+    .leave = engine_leave_activity,
+    .cancel = engine_cancel_nothing,
+};

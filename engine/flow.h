@@ -1,0 +1,26 @@
+/*
+ * flow.h: which outgoing flows a token takes, and taking them.
+ */
+#ifndef ENGINE_FLOW_H
+#define ENGINE_FLOW_H
+
+#include "engine/decision.h"
+
+/* Flows to take, in document order; in the decision's arena. */
+struct engine_choice {
+    uint32_t *flows;
+    uint32_t count;
+};
+
+/*
+ * Each fills *choice and returns true, or decides on the failure (a condition that cannot be evaluated, NoPathTaken) and
+ * returns false.
+ */
+bool engine_flow_choose_all(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice);
+bool engine_flow_choose_first(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice);
+bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
+                                 struct engine_choice *choice);
+/* The token goes on by the first flow, new ones by the others; by none, it is used up. */
+void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_choice *choice);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * names.c: see names.h.
+ */
+#include "engine/names.h"
+
+#include "proto/base/assert.h"
+#include "proto/wire/reader.h"
+
+enum root { ROOT_NONE, ROOT_REQUEST, ROOT_RESPONSE, ROOT_CONTEXT, ROOT_MODULE, ROOT_EXECUTION, ROOT_NODES, ROOT_ENV,
+            ROOT_OUTPUT, ROOT_RESUME };
+
+static const struct {
+    const char *name;
+    enum root root;
+} roots[] = {
+    {"execution", ROOT_EXECUTION}, {"nodes", ROOT_NODES},       {"output", ROOT_OUTPUT},
+    {"context", ROOT_CONTEXT},     {"request", ROOT_REQUEST},   {"response", ROOT_RESPONSE},
+    {"module", ROOT_MODULE},       {"env", ROOT_ENV},           {"__resume", ROOT_RESUME},
+};
+
+static enum root root_of(struct span name)
+{
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        if (span_is(name, roots[i].name)) {
+            return roots[i].root;
+        }
+    }
+    return ROOT_NONE;
+}
+
+static struct span find_local(const struct engine_scene *scene, struct span name)
+{
+    struct span found = SPAN_EMPTY;
+    for (size_t i = 0; i < sizeof scene->overlays / sizeof scene->overlays[0] && found.count == 0; i++) {
+        found = wire_find(scene->overlays[i], name);
+    }
+    if (found.count == 0) {
+        found = wire_find(scene->local, name);
+    }
+    const struct engine_scope *scope = scene->scope;
+    while (found.count == 0 && scope->kind == ENGINE_SCOPE_SUB_PROCESS) {
+        found = wire_find(scope->variables, name);
+        scope = engine_scope_find(scene->decision->execution, scope->parent);
+    }
+    return found;
+}
+
+static struct span find_bare(const struct engine_execution *execution, const struct engine_scope *process, struct span name)
+{
+    struct span found = wire_find(process->variables, name);
+    if (found.count == 0) {
+        found = wire_find(execution->context, name);
+    }
+    return found.count == 0 ? wire_find(execution->request, name) : found;
+}
+
+static struct span find_name(const struct engine_names *self, struct span name)
+{
+    const struct engine_scene *scene = (const struct engine_scene *)(const void *)self;
+    const struct engine_execution *execution = scene->decision->execution;
+    struct span found = find_local(scene, name);
+    if (found.count > 0) {
+        return found;
+    }
+    const struct engine_scope *process = engine_scope_of_process(execution, scene->scope);
+    switch (root_of(name)) {
+    case ROOT_NONE:
+        return find_bare(execution, process, name);
+    case ROOT_REQUEST:
+        return execution->request;
+    case ROOT_RESPONSE:
+        return execution->response;
+    case ROOT_CONTEXT:
+        return execution->context;
+    case ROOT_MODULE:
+        return execution->module;
+    case ROOT_EXECUTION:
+        return process->variables;
+    case ROOT_NODES:
+        return process->nodes;
+    case ROOT_ENV:
+        return scene->decision->modules->environment;
+    case ROOT_OUTPUT:
+        return scene->output;
+    case ROOT_RESUME:
+        return execution->resume;
+    }
+    return SPAN_EMPTY;
+}
+
+void engine_scene_init(struct engine_scene *scene, const struct engine_decision *decision, const struct engine_scope *scope,
+                       const struct engine_token *token)
+{
+    ASSERT(scope != NULL);
+    *scene = (struct engine_scene){.names = {.find = find_name}, .decision = decision, .scope = scope};
+    if (token != NULL) {
+        scene->local = token->local;
+        scene->output = token->output;
+    }
+}

@@ -1,0 +1,146 @@
+/*
+ * reply.c: what callers are told of an execution: reply fields, human tasks.
+ */
+#include "engine/reply.h"
+
+#include "engine/encode.h"
+#include "engine/state.h"
+#include "engine/wait.h"
+#include "proto/wire/reader.h"
+
+static void write_waiting_one(const struct engine_execution *execution, const struct engine_token *token,
+                              struct wire_writer *writer)
+{
+    bool due = token->due_ms != ENGINE_NO_DUE;
+    wire_write_map(writer, 3u + due);
+    ENGINE_PACK_STRING(writer, "taskId", engine_token_node(execution, token)->id);
+    ENGINE_PACK_STRING(writer, "kind", span_text(engine_wait_name(token->wait)));
+    ENGINE_PACK_TIME(execution, writer, "since", token->since_ms);
+    if (due) {
+        ENGINE_PACK_TIME(execution, writer, "dueAt", token->due_ms);
+    }
+}
+
+void engine_reply_waiting(const struct engine_execution *execution, struct wire_writer *writer)
+{
+    size_t mark = wire_open_array(writer);
+    uint32_t count = 0;
+    if (execution->end == ENGINE_END_NONE) {
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+            if (token->state == ENGINE_TOKEN_WAITING) {
+                write_waiting_one(execution, token, writer);
+                count++;
+            }
+        }
+    }
+    wire_close_array(writer, mark, count);
+}
+
+static void write_error(const struct engine_execution *execution, struct span code, struct wire_writer *writer)
+{
+    bool task = execution->error_task.count > 0;
+    wire_write_map(writer, 2u + task);
+    ENGINE_PACK_STRING(writer, "code", code);
+    ENGINE_PACK_STRING(writer, "message", execution->error_message);
+    if (task) {
+        ENGINE_PACK_STRING(writer, "taskId", execution->error_task);
+    }
+}
+
+uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wire_writer *writer)
+{
+    uint8_t state = engine_state_of(execution);
+    struct span error = engine_state_error(execution);
+    uint32_t count = 10;
+    ENGINE_PACK_STRING(writer, "executionId", execution_id_span(&execution->id));
+    ENGINE_PACK_STRING(writer, "process", execution->process->id);
+    ENGINE_PACK_UINT(writer, "version", execution->process->version);
+    ENGINE_PACK_UINT(writer, "state", state);
+    ENGINE_PACK_STRING(writer, "status", span_text(engine_status_name(state)));
+    ENGINE_PACK_STRING(writer, "lifecycle", span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
+    ENGINE_PACK_UINT(writer, "run", execution->run);
+    ENGINE_PACK_UINT(writer, "sequence", execution->sequence);
+    ENGINE_PACK(writer, "waiting");
+    engine_reply_waiting(execution, writer);
+    ENGINE_PACK(writer, "response");
+    wire_write_value(writer, execution->response);
+    if (execution->output.count > 0) {
+        ENGINE_PACK_VALUE(writer, "output", execution->output);
+        count++;
+    }
+    if (error.count > 0) {
+        ENGINE_PACK(writer, "error");
+        write_error(execution, error, writer);
+        count++;
+    }
+    return count;
+}
+
+/* ---- executionMap ---- */
+
+void engine_steps(const struct engine_execution *execution, struct wire_writer *writer)
+{
+    struct wire_cursor cursor = wire_cursor(engine_history_run(&execution->steps));
+    struct span entry, key, value;
+    char step_id[UUID_TEXT_BYTES + 1];
+    wire_write_array(writer, execution->steps.count);
+    for (uint32_t i = 0; i < execution->steps.count && wire_take(&cursor, &entry) == RESULT_OK; i++) {
+        int64_t sequence = wire_int_or(wire_find_text(entry, "sequence"), 0);
+        uuid_format(uuid_of_step(execution_id_span(&execution->id), execution->run, (uint32_t)sequence), step_id);
+        struct wire_map_walk walk = wire_map_begin(entry);
+        wire_write_map(writer, wire_count(entry) + 1);
+        ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
+        while (wire_map_next(&walk, &key, &value)) {
+            wire_write_string(writer, key);
+            wire_write_raw(writer, value);
+        }
+    }
+}
+
+/* ---- human tasks ---- */
+
+static const char *const detail_keys[] = {"assignee", "candidateGroups", "candidateUsers", "formKey", "dueAt"};
+
+static void write_task(const struct engine_execution *execution, const struct engine_token *token,
+                       struct wire_writer *writer)
+{
+    const struct engine_scope *scope = engine_scope_of_process(execution, engine_scope_find(execution, token->scope));
+    const struct engine_node *node = engine_token_node(execution, token);
+    uint32_t count = 6;
+    size_t mark = wire_open_map(writer);
+    ENGINE_PACK_STRING(writer, "executionId", execution_id_span(&execution->id));
+    ENGINE_PACK_STRING(writer, "process", execution->process->id);
+    ENGINE_PACK_STRING(writer, "taskId", node->id);
+    ENGINE_PACK_STRING(writer, "taskName", node->name);
+    ENGINE_PACK_TIME(execution, writer, "since", token->since_ms);
+    for (size_t i = 0; i < sizeof detail_keys / sizeof detail_keys[0]; i++) {
+        struct span value = wire_find_text(token->detail, detail_keys[i]);
+        if (value.count > 0) {
+            wire_pair_value(writer, detail_keys[i], value);
+            count++;
+        }
+    }
+    /* What the person needs to see: the task's own inputs, else all variables. */
+    ENGINE_PACK(writer, "data");
+    if (token->local.count > 0 || scope->variables.count > 0) {
+        engine_pack_raw(writer, token->local.count > 0 ? token->local : scope->variables);
+    } else {
+        wire_write_map(writer, 0);
+    }
+    wire_close_map(writer, mark, count);
+}
+
+uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writer *writer)
+{
+    uint32_t count = 0;
+    if (execution->end != ENGINE_END_NONE || execution->wait_counts[ENGINE_WAIT_HUMAN] == 0) {
+        return 0;
+    }
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+        if (token->state == ENGINE_TOKEN_WAITING && token->wait == ENGINE_WAIT_HUMAN) {
+            write_task(execution, token, writer);
+            count++;
+        }
+    }
+    return count;
+}

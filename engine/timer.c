@@ -1,0 +1,136 @@
+/*
+ * timer.c: see timer.h.
+ */
+#include "engine/timer.h"
+
+#include "engine/apply.h"
+#include "engine/failure.h"
+#include "engine/scope.h"
+#include "engine/time/iso8601.h"
+#include "proto/base/assert.h"
+#include "proto/wire/reader.h"
+
+/* A timer's first due time. `cycle`: its text when it repeats, else empty. */
+struct moment {
+    int64_t due_ms;
+    struct span cycle;
+    const char *reason; /* why there is none */
+    bool in_past;
+};
+
+static bool read_moment(enum engine_timer_kind kind, struct span text, int64_t now_ms, struct moment *moment)
+{
+    struct engine_duration duration;
+    struct engine_cycle cycle;
+    switch (kind) {
+    case ENGINE_TIMER_DATE:
+        return engine_instant_parse(text, &moment->due_ms, &moment->reason) == RESULT_OK;
+    case ENGINE_TIMER_DURATION:
+        if (engine_duration_parse(text, &duration, &moment->reason) != RESULT_OK) {
+            return false;
+        }
+        moment->due_ms = engine_duration_after(now_ms, duration);
+        moment->in_past = moment->due_ms < now_ms;
+        return true;
+    case ENGINE_TIMER_CYCLE:
+        if (engine_cycle_parse(text, &cycle, &moment->reason) != RESULT_OK) {
+            return false;
+        }
+        moment->cycle = text;
+        moment->reason = "the cycle never fires";
+        return engine_cycle_due(&cycle, now_ms, 0, now_ms, &moment->due_ms);
+    case ENGINE_TIMER_NONE:
+        break;
+    }
+    moment->reason = "it says neither a date nor a duration nor a cycle";
+    return false;
+}
+
+/* Field report F59: a negative duration counts as now, once, with a warning. */
+static void warn_of_past(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *node,
+                         struct span text)
+{
+    engine_emit_log(decision, ENGINE_LEVEL_WARN, visit,
+                    ENGINE_TEXT(decision, "timer \"%.*s\": the duration %.*s is negative and counts as now",
+                                SPAN_ARG(node->id), SPAN_ARG(text)));
+}
+
+static bool find_moment(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *node,
+                        struct engine_scene *scene, struct moment *moment)
+{
+    const struct engine_event_definition *definition = &node->events[0];
+    struct engine_evaluation evaluation = {0};
+    struct span what = ENGINE_TEXT(decision, "timer \"%.*s\"", SPAN_ARG(node->id));
+    *moment = (struct moment){.due_ms = ENGINE_NO_DUE};
+    if (definition->timer_value != NULL && engine_expression_evaluate(definition->timer_value, &scene->names, decision->arena,
+                                                                      &evaluation) != RESULT_OK) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what, evaluation.error.message);
+        return false;
+    }
+    struct span text = wire_string_or(evaluation.value, "");
+    int64_t now_ms = decision->execution->now_ms;
+    if (!read_moment(definition->timer, text, now_ms, moment)) {
+        struct span reason = ENGINE_TEXT(decision, "\"%.*s\": %s", SPAN_ARG(text), moment->reason);
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what, (const char *)reason.bytes);
+        return false;
+    }
+    if (moment->in_past) {
+        warn_of_past(decision, visit, node, text);
+        moment->due_ms = now_ms;
+    }
+    return true;
+}
+
+bool engine_timer_arm(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *boundary,
+                      struct engine_scene *scene)
+{
+    struct moment moment;
+    if (!find_moment(decision, visit, boundary, scene, &moment)) {
+        return false;
+    }
+    struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_TIMER_ARMED, visit->token);
+    event->node = boundary->index;
+    event->at_ms = moment.due_ms;
+    event->text = moment.cycle;
+    return true;
+}
+
+bool engine_timer_due(struct engine_decision *decision, const struct engine_visit *visit, int64_t *due_ms)
+{
+    struct moment moment;
+    struct engine_scene scene;
+    engine_scene_init(&scene, decision, visit->scope, visit->token);
+    bool found = find_moment(decision, visit, visit->node, &scene, &moment);
+    *due_ms = moment.due_ms;
+    return found;
+}
+
+/* Field report F55: a cycle that slept through several ticks fires once, and its next due time lies in the future. */
+static int64_t next_due(const struct engine_decision *decision, const struct engine_timer *timer)
+{
+    struct engine_cycle cycle;
+    const char *reason;
+    int64_t due_ms;
+    int64_t now_ms = decision->execution->now_ms;
+    int64_t after_ms = timer->due_ms > now_ms ? timer->due_ms : now_ms;
+    if (timer->cycle.count == 0 || engine_cycle_parse(timer->cycle, &cycle, &reason) != RESULT_OK ||
+        !engine_cycle_due(&cycle, timer->armed_ms, timer->fired + 1u, after_ms, &due_ms)) {
+        return ENGINE_NO_DUE;
+    }
+    return due_ms;
+}
+
+void engine_timer_fire(struct engine_decision *decision, const struct engine_token *host, const struct engine_timer *timer)
+{
+    const struct engine_scope *scope = engine_scope_find(decision->execution, host->scope);
+    ASSERT(scope != NULL && timer->node < scope->process->node_count);
+    const struct engine_node *boundary = &scope->process->nodes[timer->node];
+    struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_TIMER_FIRED, host);
+    event->node = timer->node;
+    event->at_ms = boundary->interrupting ? ENGINE_NO_DUE : next_due(decision, timer);
+    if (boundary->interrupting) {
+        engine_scope_interrupt(decision, host, host, timer->node, SPAN_EMPTY);
+    } else {
+        engine_scope_add_token(decision, scope, timer->node, ENGINE_NONE, host, SPAN_EMPTY);
+    }
+}
