@@ -6,7 +6,7 @@
 
 #include "proto/base/assert.h"
 
-enum { STEPS_MAX = 20 * 1000 * 1000 };
+enum { STEPS_MAX = 20 * 1000 * 1000, LINK_STEPS_MAX = 1000 * 1000 };
 
 /* ---- building: every edge is announced twice, first to be counted, then to be placed ---- */
 
@@ -14,6 +14,7 @@ struct builder {
     uint32_t *first; /* while counting: out-degree of v at first[v + 1]; while placing: next free
                         place of v at first[v] */
     uint32_t *next;  /* NULL while counting */
+    uint32_t link_steps;
 };
 
 static void edge(struct builder *builder, uint32_t from, uint32_t to)
@@ -103,6 +104,7 @@ static void add_node_edges(const struct engine_process *process, const struct en
 static void add_edges(const struct engine_process *process, const struct lint_graph *graph,
                       enum lint_direction direction, struct builder *builder)
 {
+    builder->link_steps = 0;
     for (uint32_t i = 0; i < process->node_count; i++) {
         add_node_edges(process, &process->nodes[i], graph, direction, builder);
     }

@@ -38,7 +38,7 @@ static struct span describe(struct sample *sample)
 
 #define DRAWN(P, DECLARATION, DI)                                                                  \
     "<" P "definitions " DECLARATION " xmlns:c='http://camunda.org/schema/1.0/bpmn' "              \
-                                     "xmlns:x='http://www.w3.org/2001/XMLSchema-instance'"         \
+    "xmlns:x='http://www.w3.org/2001/XMLSchema-instance'"                                          \
     " xmlns:" DI "='http://www.omg.org/spec/BPMN/20100524/DI' id='d'><" P                          \
     "process id='p' name='Order'>"                                                                 \
     "<" P "startEvent id='s'/><" P "sequenceFlow id='f1' sourceRef='s' targetRef='g'/>"            \
@@ -282,11 +282,10 @@ Test(bpmn, an_empty_id_finds_the_only_executable_process)
 
 Test(bpmn, foreign_elements_are_listed_and_unknown_ones_of_bpmn_refused)
 {
-    struct sample sample =
-        sample_accept("<definitions " SAMPLE_NAMESPACES
-                      " xmlns:acme='urn:acme'><process id='p'><startEvent "
-                      "id='s'><extensionElements><acme:colour/></extensionElements></startEvent>"
-                      "<acme:note/></process></definitions>");
+    struct sample sample = sample_accept(
+        "<definitions " SAMPLE_NAMESPACES " xmlns:acme='urn:acme'><process id='p'><startEvent "
+        "id='s'><extensionElements><acme:colour/></extensionElements></startEvent>"
+        "<acme:note/></process></definitions>");
     const struct engine_problem *problem = sample_problem(&sample, "ignored-extension", "");
     cr_expect_eq(problem->severity, ENGINE_INFO);
     cr_expect(sample_says(problem, "urn:acme"), "%s", sample_text(&sample));

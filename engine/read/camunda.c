@@ -10,6 +10,7 @@
 #include "engine/read/activity.h"
 #include "engine/read/extension.h"
 #include "engine/time/iso8601.h"
+#include "proto/base/assert.h"
 
 static const struct extension_attribute texts[] = {
     {"resultVariable", EXTENSION_TEXT, offsetof(struct engine_node, result_variable)},
@@ -167,35 +168,52 @@ static bool is_plain(const struct xml_element *item)
     return item->first == NULL && !engine_draft_is_marked(item->text);
 }
 
-static void append(struct draft *draft, struct span *text, struct span more)
+/* Room for the FEEL text of a list or map: quoting at most doubles, and each item has a few signs
+ * around it. */
+static size_t literal_room(const struct xml_element *holder, const char *item_name)
 {
-    uint8_t *grown = arena_grow(draft->scratch, (void *)(uintptr_t)text->bytes, text->count,
-                                text->count + more.count);
-    if (grown != NULL) {
-        memcpy(grown + text->count, more.bytes, more.count);
-        *text = span_of(grown, text->count + more.count);
+    enum { SIGNS = 8 };
+    size_t room = SIGNS;
+    struct xml_element *item = NULL;
+    while ((item = engine_xml_child(holder, item, XML_CAMUNDA, item_name)) != NULL) {
+        room += item->text.count * 2 + SIGNS;
+        room += engine_xml_attribute(item, XML_NONE, "key").count * 2 + SIGNS;
+    }
+    return room;
+}
+
+static void append(struct span *text, size_t room, struct span more)
+{
+    ASSERT(more.count <= room - text->count);
+    if (more.count > 0) {
+        memcpy((uint8_t *)(uintptr_t)text->bytes + text->count, more.bytes, more.count);
+        text->count += more.count;
     }
 }
 
-/* ["a", "b"] or {"k": "a"} in FEEL, of plain items. */
+/* ["a", "b"] or {"k": "a"} in FEEL, of plain items; an empty span when memory is refused. */
 static struct span literal_text(struct draft *draft, const struct xml_element *holder,
                                 const char *item_name, bool is_map)
 {
-    struct span text = SPAN_EMPTY;
-    append(draft, &text, span_text(is_map ? "{" : "["));
+    size_t room = literal_room(holder, item_name);
+    struct span text = span_of(arena_alloc(draft->scratch, room), 0);
+    if (text.bytes == NULL) {
+        return SPAN_EMPTY;
+    }
+    append(&text, room, span_text(is_map ? "{" : "["));
     struct xml_element *item = NULL;
-    for (bool is_first = true;
-         (item = engine_xml_child(holder, item, XML_CAMUNDA, item_name)) != NULL;
-         is_first = false) {
-        append(draft, &text, span_text(is_first ? "" : ", "));
+    bool is_first = true;
+    while ((item = engine_xml_child(holder, item, XML_CAMUNDA, item_name)) != NULL) {
+        append(&text, room, span_text(is_first ? "" : ", "));
         if (is_map) {
             struct span key = engine_xml_attribute(item, XML_NONE, "key");
-            append(draft, &text, engine_draft_quote(draft, key));
-            append(draft, &text, span_text(": "));
+            append(&text, room, engine_draft_quote(draft, key));
+            append(&text, room, span_text(": "));
         }
-        append(draft, &text, engine_draft_quote(draft, span_trim(item->text)));
+        append(&text, room, engine_draft_quote(draft, span_trim(item->text)));
+        is_first = false;
     }
-    append(draft, &text, span_text(is_map ? "}" : "]"));
+    append(&text, room, span_text(is_map ? "}" : "]"));
     return text;
 }
 

@@ -54,19 +54,26 @@ bool engine_draft_is_marked(struct span text)
     return false;
 }
 
-/* The element itself or the nearest one around it that a reader of the report can find by its id.
- */
-static struct xml_element *nearest_named(struct xml_element *element)
+static bool holds_parts(const struct xml_element *element)
 {
-    struct xml_element *named = element;
-    while (named->space != XML_BPMN || engine_xml_id(named).count == 0 ||
-           span_is(named->name, "conditionExpression")) {
-        if (named->parent == NULL) {
-            return element;
+    static const char *const names[] = {"definitions", "process", "subProcess", "transaction",
+                                        "adHocSubProcess"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (engine_xml_is(element, XML_BPMN, names[i])) {
+            return true;
         }
-        named = named->parent;
     }
-    return named;
+    return false;
+}
+
+/* The node, flow or root element that it belongs to: what a reader of the report sees in the
+ * drawing. */
+static struct xml_element *part_around(struct xml_element *element)
+{
+    while (element->parent != NULL && !holds_parts(element->parent)) {
+        element = element->parent;
+    }
+    return element;
 }
 
 struct point {
@@ -93,7 +100,7 @@ static struct point point_of(struct draft_place place, uint32_t offset)
 static void report_expression(struct draft *draft, struct draft_place place, struct span text,
                               enum result result, const struct engine_expression_error *error)
 {
-    struct xml_element *named = nearest_named(place.element);
+    struct xml_element *named = part_around(place.element);
     struct point point = point_of(place, error->offset);
     const char *what = place.attribute;
     struct span where = what != NULL ? span_text(what) : place.element->name;
