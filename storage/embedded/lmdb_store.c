@@ -17,8 +17,9 @@
 #define MAP_BYTES_DEFAULT (1ull << 30)
 /* What may wait for a flush; more is committed by the next apply. It bounds the pages that LMDB
  * holds in memory. */
-#define REDO_BYTES_MAX   (16u << 20)
-#define REDO_CHANGES_MAX 8192u
+#define REDO_BYTES_MAX   (8u << 20)
+#define REDO_CHANGES_MAX 4096u
+#define REDO_BYTES_KEPT  (1u << 20) /* of the buffer, from one flush to the next */
 #define CRC_BYTES        sizeof(uint32_t)
 
 struct storage_lmdb {
@@ -49,9 +50,12 @@ static void forget_cursors(struct storage_lmdb *store);
 static enum result redo_reserve(struct storage_lmdb *store,
                                 const struct storage_lmdb_change *changes, size_t count);
 static void redo_add(struct storage_lmdb *store, const struct storage_lmdb_change *change);
+static void redo_clear(struct storage_lmdb *store);
 static int run(struct storage_lmdb *store, const struct storage_lmdb_change *changes, size_t count);
 static int run_one(struct storage_lmdb *store, const struct storage_lmdb_change *change);
 static int rebuild(struct storage_lmdb *store, bool grow);
+static void drop_transaction(struct storage_lmdb *store);
+static int redo_all(struct storage_lmdb *store);
 static int grow_map(struct storage_lmdb *store);
 static enum result result_of(struct storage_lmdb *store, int code);
 
@@ -92,10 +96,7 @@ void storage_lmdb_close(struct storage_lmdb *store)
         return;
     }
     ASSERT(store->magic == STORE_MAGIC);
-    forget_cursors(store);
-    if (store->txn != NULL) {
-        mdb_txn_abort(store->txn);
-    }
+    drop_transaction(store);
     if (store->env != NULL) {
         mdb_env_close(store->env);
     }
@@ -162,8 +163,7 @@ enum result storage_lmdb_flush(struct storage_lmdb *store)
         store->txn = NULL;
         code = mdb_txn_commit(txn);
         if (code == 0) {
-            store->redo_count = 0;
-            store->redo_changes = 0;
+            redo_clear(store);
             return RESULT_OK;
         }
     } while (rebuild(store, code == MDB_MAP_FULL) == 0 && code == MDB_MAP_FULL);
@@ -312,6 +312,17 @@ static uint8_t *put_bytes(uint8_t *next, const void *bytes, size_t count)
     return next + count;
 }
 
+static void redo_clear(struct storage_lmdb *store)
+{
+    store->redo_count = 0;
+    store->redo_changes = 0;
+    if (store->redo_room > REDO_BYTES_KEPT) {
+        free(store->redo);
+        store->redo = NULL;
+        store->redo_room = 0;
+    }
+}
+
 static void redo_add(struct storage_lmdb *store, const struct storage_lmdb_change *change)
 {
     struct redo_head head = {
@@ -399,39 +410,50 @@ static int run_one(struct storage_lmdb *store, const struct storage_lmdb_change 
  */
 static int rebuild(struct storage_lmdb *store, bool grow)
 {
+    int code = 0;
+    do {
+        drop_transaction(store);
+        code = grow ? grow_map(store) : 0;
+        if (code == 0) {
+            code = mdb_txn_begin(store->env, NULL, 0, &store->txn);
+        }
+        if (code == 0) {
+            code = redo_all(store);
+        }
+        grow = true;
+    } while (code == MDB_MAP_FULL);
+    store->failed = store->failed || code != 0;
+    return code;
+}
+
+static void drop_transaction(struct storage_lmdb *store)
+{
     forget_cursors(store);
     if (store->txn != NULL) {
         mdb_txn_abort(store->txn);
         store->txn = NULL;
     }
+}
+
+static int redo_all(struct storage_lmdb *store)
+{
     int code = 0;
-    do {
-        if (store->txn != NULL) {
-            forget_cursors(store);
-            mdb_txn_abort(store->txn);
-            store->txn = NULL;
-        }
-        code = grow ? grow_map(store) : 0;
-        if (code == 0) {
-            code = mdb_txn_begin(store->env, NULL, 0, &store->txn);
-        }
-        const uint8_t *next = store->redo;
-        while (code == 0 && next < store->redo + store->redo_count) {
-            struct redo_head head;
-            memcpy(&head, next, sizeof head);
-            const uint8_t *key = next + sizeof head;
-            const uint8_t *value = key + head.key_count;
-            code = run_one(store, &(struct storage_lmdb_change){
-                                      .action = (enum storage_lmdb_action)head.action,
-                                      .table = head.table,
-                                      .key = span_of(key, head.key_count),
-                                      .value = span_of(value, head.value_count),
-                                  });
-            next = value + head.value_count;
-        }
-        grow = true;
-    } while (code == MDB_MAP_FULL);
-    store->failed = store->failed || code != 0;
+    const uint8_t *next = store->redo;
+    const uint8_t *end = next + store->redo_count;
+    while (code == 0 && next < end) {
+        struct redo_head head;
+        memcpy(&head, next, sizeof head);
+        const uint8_t *key = next + sizeof head;
+        const uint8_t *value = key + head.key_count;
+        struct storage_lmdb_change change = {
+            .action = (enum storage_lmdb_action)head.action,
+            .table = head.table,
+            .key = span_of(key, head.key_count),
+            .value = span_of(value, head.value_count),
+        };
+        code = run_one(store, &change);
+        next = value + head.value_count;
+    }
     return code;
 }
 

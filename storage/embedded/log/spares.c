@@ -90,7 +90,7 @@ void storage_spares_want(struct storage_spares *spares)
         return;
     }
     pthread_mutex_lock(&spares->mutex);
-    if (spares->count == 0) {
+    if (spares->count == 0 && !spares->preparing) {
         spares->prepare = true;
         pthread_cond_signal(&spares->wanted);
     }
@@ -152,9 +152,11 @@ static void *helper_main(void *owner)
             continue;
         }
         spares->prepare = false;
+        spares->preparing = true;
         pthread_mutex_unlock(&spares->mutex);
         enum result result = prepare_file(spares);
         pthread_mutex_lock(&spares->mutex);
+        spares->preparing = false;
         /* Without it the writer creates its next file itself: slower, not wrong. */
         if (result != RESULT_OK && !spares->stopping) {
             log_line(LOG_WARN, "STORAGE-PREPARE-FAILED", "result=\"%s\"", result_text(result));

@@ -27,7 +27,8 @@ struct storage_spares {
     pthread_t helper;
     bool helper_runs;
     bool stopping;
-    bool prepare; /* the helper is asked for one */
+    bool prepare;   /* the helper is asked for one */
+    bool preparing; /* and is at it */
     uint32_t numbers[STORAGE_SPARES_MAX];
     unsigned count;
     uint32_t next_number;
