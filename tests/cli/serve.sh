@@ -1,0 +1,237 @@
+#!/usr/bin/env bash
+# The engine and its client verbs: an order from start to end, signals, reload, kill -9.
+. "$(dirname "$0")/harness.sh" "$1"
+
+start_modules
+copy_example "$scratch/projects/order"
+start_engine --project "$scratch/projects"
+
+it "says on start what it serves, where, and what it recovered"
+err=$(cat "$scratch/engine.log")
+complains "strider: ready in "
+complains "$url"
+complains "$scratch/data"
+complains "recovered 0 executions"
+complains '"level":"INFO","id":"SERVE-READY"'
+
+it "answers ping and stats"
+run ping
+exits 0
+member ok true
+run stats
+exits 0
+
+it "knows the project's definitions"
+run definitions
+exits 0
+says '"order"'
+
+it "starts an order, which waits for a person"
+run start order --project shop --workspace shop --request '{"total": 250}' --session parcel-1 --request-id first
+exits 0
+member status '"Waiting"'
+member lifecycle '"WaitingForHuman"'
+member 'waiting[1].taskId' '"approve"'
+member 'waiting[1].kind' '"human"'
+id=$(field executionId | tr -d '"')
+
+it "answers the same requestId with the same execution"
+run start order --project shop --workspace shop --request '{"total": 250}' --session parcel-1 --request-id first
+exits 0
+member executionId "\"$id\""
+
+it "lists the human task"
+run tasks
+exits 0
+says "$id"
+says '"clerk"'
+
+it "shows the execution with what is asked for"
+run get "$id" --include payloads,map
+exits 0
+member request.total 250
+member execution.total 250
+member 'executionMap[1].taskId' '"received"'
+
+it "refuses what does not fit, in words and as JSON"
+run start nonesuch --project shop
+exits 1
+complains "strider start: DefinitionNotFound"
+member error.code '"DefinitionNotFound"'
+run get 00000000-0000-0000-0000-000000000000
+exits 1
+complains "SessionNotFound"
+run callback "$id" --task charge --payload '{}'
+exits 1
+complains "NotWaiting"
+run restart "$id"
+exits 1
+complains "InvalidTransition"
+
+it "halts and goes on at an operator's word"
+run suspend "$id"
+exits 0
+member lifecycle '"Suspended"'
+run resume "$id"
+exits 0
+member lifecycle '"WaitingForHuman"'
+
+it "goes on with the decision; the failing module waits for its retry"
+run callback "$id" --task approve --payload '{"approved": true}'
+exits 0
+member status '"Waiting"'
+check "a retry is waited for" holds "$out" '"retry"'
+
+it "calls the module again with the same key, then hands over to the carrier"
+await "$scratch/modules.log" "/deliver" 30 || fail "the carrier is not called"
+keys=$(grep '^/charge' "$scratch/modules.log" | awk '{print $2, $4}' | sort)
+check "one key, 503 then 200: $keys" equals "$(printf '%s\n' "$keys" | awk '{print $1}' | uniq | wc -l) $(printf '%s\n' "$keys" | awk '{print $2}' | tr '\n' ' ')" "1 200 503 "
+
+it "ends by a callback that names the channel session"
+until_waiting() {
+    local end=$((SECONDS + 20))
+    while [ $SECONDS -lt $end ]; do
+        run get "$1"
+        holds "$out" "\"taskId\":\"$2\",\"kind\"" && return 0
+    done
+    return 1
+}
+check "deliver waits" until_waiting "$id" deliver
+run callback --session parcel-1 --payload '{"signedBy": "Ada"}'
+exits 0
+member status '"Completed"'
+member lifecycle '"Completed"'
+member state 40
+
+it "takes no callback for what has ended"
+run callback "$id" --payload '{}'
+exits 1
+complains "AlreadyFinished"
+
+listed() {
+    local end=$((SECONDS + 20))
+    while [ $SECONDS -lt $end ]; do
+        run list "$@"
+        holds "$out" "$id" && return 0
+    done
+    return 1
+}
+it "is in the audit, which a list is made of"
+check "listed as completed" listed --status Completed --process order
+run list --status Error
+exits 0
+check "not listed as failed" lacks "$out" "$id"
+
+it "deploys a new version, and refuses a broken one by line"
+sed 's/Order received/Order came in/' "$root/examples/order/order.bpmn" >"$scratch/order.bpmn"
+run deploy "$scratch/order.bpmn" --project shop
+exits 0
+says '"version":2'
+printf '<definitions' >"$scratch/broken.bpmn"
+run deploy "$scratch/broken.bpmn" --project shop
+exits 1
+complains "DefinitionInvalid"
+
+it "aborts and deletes"
+run start order --project shop --workspace shop --request '{"total": 250}'
+second=$(field executionId | tr -d '"')
+run abort "$second" --reason "not wanted any more"
+exits 0
+member status '"Stopped"'
+member error.code '"Aborted"'
+run delete "$second"
+exits 0
+run get "$second"
+exits 1
+complains "SessionNotFound"
+
+it "a second engine on the same data is refused"
+run serve --data "$scratch/data" --listen "ipc://$scratch/other.ipc" --admin off
+exits 1
+complains "another engine runs on this data directory"
+
+it "SIGHUP loads changed projects"
+sed -i 's/Order received/Order arrived/' "$scratch/projects/order/order.bpmn"
+kill -HUP "$engine_pid"
+check "reloaded" await "$scratch/engine.log" "strider: reloaded 1 projects"
+run definitions --project shop
+says '"version":3'
+
+it "SIGHUP with a broken project keeps what there was, and says so"
+cp "$scratch/broken.bpmn" "$scratch/projects/order/second.bpmn"
+kill -HUP "$engine_pid"
+check "refused" await "$scratch/engine.log" "strider: reload refused"
+check "names the file" grep -q "second.bpmn" "$scratch/engine.log"
+run definitions --project shop
+exits 0
+says '"version":3'
+rm "$scratch/projects/order/second.bpmn"
+
+it "after kill -9 a waiting order is still there and goes on"
+run start order --project shop --workspace shop --request '{"total": 130}' --session parcel-2 --id order-2
+exits 0
+member lifecycle '"WaitingForHuman"'
+stop_engine KILL
+start_engine --project "$scratch/projects"
+err=$(cat "$scratch/engine.log")
+complains "recovered 1 executions"
+run get order-2 --include payloads
+exits 0
+member lifecycle '"WaitingForHuman"'
+member execution.total 130
+before=$(grep -c '^/check' "$scratch/modules.log")
+run callback order-2 --payload '{"approved": false}'
+exits 0
+member status '"Completed"'
+check "the check is not made again" equals "$(grep -c '^/check' "$scratch/modules.log")" "$before"
+run get order-2 --include map
+check "it was rejected" holds "$out" '"rejected"'
+
+it "after kill -9 a running retry goes on by itself"
+run start order --project shop --workspace shop --request '{"total": 30}' --session parcel-3 --id order-3
+exits 0
+check "a retry is waited for" holds "$out" '"retry"'
+stop_engine KILL
+start_engine --project "$scratch/projects"
+check "deliver waits" until_waiting order-3 deliver
+run callback --session parcel-3 --payload '{}'
+exits 0
+member status '"Completed"'
+
+it "SIGTERM ends in order with exit code 0, and the next start finds all"
+run start order --project shop --workspace shop --request '{"total": 500}' --id order-4
+stop_engine TERM
+exits 0
+complains "strider: stopped; everything is flushed"
+start_engine --project "$scratch/projects"
+run get order-4
+exits 0
+member lifecycle '"WaitingForHuman"'
+stop_engine INT
+exits 0
+
+it "a token is asked for where one is configured"
+printf 'open sesame\n' >"$scratch/tokens"
+start_engine --project "$scratch/projects" --set "auth.file=$scratch/tokens"
+run ping
+exits 1
+complains "Unauthorized"
+run ping --token "open sesame"
+exits 0
+STRIDER_TOKEN="open sesame" run ping
+exits 0
+stop_engine TERM
+exits 0
+check "no token in the log" lacks "$err" sesame
+
+it "log lines are JSON, one object a line"
+bad=0
+while read -r line; do
+    case $line in
+    strider:*) ;;
+    *) "$strider" eval 'level' --context "$line" >/dev/null 2>&1 || bad=$((bad + 1)) ;;
+    esac
+done <"$scratch/engine.log"
+check "$bad lines are not" equals "$bad" 0
+
+finish
