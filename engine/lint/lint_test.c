@@ -4,6 +4,9 @@
  */
 #include "engine/lint/lint.h"
 
+#include <criterion/criterion.h>
+#include <stdio.h>
+
 #include "engine/read/sample.h"
 
 static void expect_silence(const char *file, const char *rule)
@@ -272,32 +275,31 @@ Test(lint, a_lenient_reader_warns_of_what_it_cannot_execute)
     sample_free(&sample);
 }
 
-/* A ladder is as tangled as a graph gets for its size: every vertex has two ways in and two ways
- * on. */
+/* A ladder is as tangled as a graph gets for its size: every vertex has two ways in and two on. */
 Test(lint, a_tangled_graph_is_judged_in_bounded_time)
 {
+    enum { RUNGS = 4000, RUNG_BYTES = 400 };
     struct arena arena;
     arena_init(&arena, 1 << 20, 64 << 20);
-    enum { RUNGS = 4000 };
-    char *text = arena_alloc(&arena, RUNGS * 400);
-    size_t at = (size_t)sprintf(text, "<definitions " SAMPLE_NAMESPACES
-                                      "><process id='p'><startEvent id='s'/>"
-                                      "<sequenceFlow id='fs' sourceRef='s' targetRef='a0'/>");
+    size_t room = RUNGS * RUNG_BYTES;
+    char *text = arena_alloc(&arena, room);
+    size_t at = (size_t)snprintf(text, room, "%s",
+                                 "<definitions " SAMPLE_NAMESPACES
+                                 "><process id='p'>" START FLOW("fs", "s", "a0"));
     for (int i = 0; i < RUNGS; i++) {
-        at += (size_t)sprintf(text + at,
-                              "<exclusiveGateway id='a%d'/><exclusiveGateway "
-                              "id='b%d'/><sequenceFlow id='x%d' sourceRef='a%d' targetRef='b%d'/>",
-                              i, i, i, i, i);
+        at += (size_t)snprintf(text + at, room - at,
+                               XOR("a%d") XOR("b%d") FLOW("x%d", "a%d", "b%d"), i, i, i, i, i);
         if (i > 0) {
-            at += (size_t)sprintf(
-                text + at,
-                "<sequenceFlow id='y%d' sourceRef='a%d' targetRef='a%d'/><sequenceFlow id='z%d' "
-                "sourceRef='b%d' targetRef='b%d'/>",
-                i, i - 1, i, i, i, i - 1);
+            at += (size_t)snprintf(text + at, room - at,
+                                   FLOW("y%d", "a%d", "a%d") FLOW("z%d", "b%d", "b%d"), i, i - 1, i,
+                                   i, i, i - 1);
         }
     }
-    at += (size_t)sprintf(text + at, "</process></definitions>");
+    at += (size_t)snprintf(text + at, room - at, "</process></definitions>");
+    cr_assert_lt(at, room);
+
     struct sample sample = sample_read_bytes(span_of(text, at), false);
+
     cr_expect_eq(sample.result, RESULT_OK, "%s", sample_text(&sample));
     sample_free(&sample);
     arena_release(&arena);

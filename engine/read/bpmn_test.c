@@ -3,6 +3,9 @@
  */
 #include "engine/read/bpmn.h"
 
+#include <criterion/criterion.h>
+#include <stdio.h>
+
 #include "engine/read/sample.h"
 
 /* ---- prefixes ---- */

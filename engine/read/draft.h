@@ -55,8 +55,8 @@ struct draft_place {
 };
 
 /*
- * Compiles; NULL for empty text and, after a report, for a malformed one. The problem names the node
- * or flow around it.
+ * Compiles; NULL for empty text and, after a report, for a malformed one. The problem names the
+ * node or flow around it.
  */
 const struct engine_expression *engine_draft_compile(struct draft *draft, struct draft_place place,
                                                      struct span text, enum engine_dialect dialect);

@@ -3,6 +3,9 @@
  */
 #include "engine/read/extension.h"
 
+#include <criterion/criterion.h>
+#include <stdio.h>
+
 #include "engine/read/sample.h"
 
 Test(extension, the_task_type_is_the_explicit_one_else_the_name_of_the_element)

@@ -1,11 +1,10 @@
 /*
- * sample.h: for this folder's tests: read a text, look at what came out.
+ * sample.h: for unit tests of readers and linter: read a text, look at what came out. It uses
+ * Criterion's macros and, as no header of engine/ may include that library, leaves it to the test
+ * to include it first.
  */
 #ifndef ENGINE_READ_SAMPLE_H
 #define ENGINE_READ_SAMPLE_H
-
-#include <criterion/criterion.h>
-#include <stdio.h>
 
 #include "engine/read/read.h"
 

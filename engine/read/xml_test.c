@@ -3,6 +3,9 @@
  */
 #include "engine/read/xml.h"
 
+#include <criterion/criterion.h>
+#include <stdio.h>
+
 #include "engine/read/sample.h"
 #include "proto/base/limits.h"
 
