@@ -1,0 +1,563 @@
+/*
+ * world.c: see world.h.
+ */
+#include "tests/conformance/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/read/read.h"
+#include "proto/base/assert.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+
+#define WORLD_ARENA_BYTES  (1u << 30)
+#define TURN_ARENA_BYTES   (256u << 20)
+#define WORLD_TURNS_MAX    100000u
+#define DEFAULT_MODULES    "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"}]"
+
+/* ---- library ---- */
+
+static const struct engine_process *find_process(const struct engine_library *self, struct span project, struct span id,
+                                                 uint32_t version)
+{
+    (void)project;
+    (void)version;
+    const struct engine_process *process = engine_definition_find(((const struct world *)self)->definition, id);
+    return process != NULL && (id.count == 0 || span_equal(process->id, id)) ? process : NULL;
+}
+
+static const struct engine_modules *find_modules(const struct engine_library *self, struct span project)
+{
+    (void)project;
+    return ((const struct world *)self)->modules;
+}
+
+static struct span value_of(struct world *world, const char *json)
+{
+    struct span value;
+    struct json_error error;
+    if (json == NULL) {
+        return SPAN_EMPTY;
+    }
+    enum result result = json_to_wire(span_text(json), LIMIT_DEPTH, &world->arena, &value, &error);
+    if (result != RESULT_OK) {
+        fprintf(stderr, "bad JSON in the test: %s\n", json);
+    }
+    ASSERT(result == RESULT_OK);
+    return value;
+}
+
+static const char *json_of(struct world *world, struct span value)
+{
+    struct span text;
+    if (value.count == 0) {
+        return "";
+    }
+    enum result result = json_from_wire(value, JSON_COMPACT, &world->arena, &text);
+    ASSERT(result == RESULT_OK);
+    return (const char *)arena_copy(&world->arena, text).bytes;
+}
+
+static void print_problems(struct engine_report *report)
+{
+    struct arena arena;
+    arena_init(&arena, 4096, 1u << 20);
+    struct span text = engine_report_text(report, ENGINE_WARNING, &arena);
+    fprintf(stderr, "%.*s", SPAN_ARG(text));
+    arena_release(&arena);
+}
+
+void world_open(struct world *world, const char *bpmn, const char *modules)
+{
+    struct engine_report report;
+    memset(world, 0, sizeof *world);
+    world->library = (struct engine_library){.process = find_process, .modules = find_modules};
+    world->now_ms = WORLD_CLOCK_START_MS;
+    arena_init(&world->arena, 64u << 10, WORLD_ARENA_BYTES);
+    engine_report_init(&report, span_text("test"));
+    enum result result = engine_read_lenient(span_text("test.bpmn"), span_text(bpmn), &report, &world->definition);
+    if (result != RESULT_OK) {
+        print_problems(&report);
+    }
+    ASSERT(result == RESULT_OK);
+    struct span list = arena_format(&world->arena, "{\"modules\":%s}", modules == NULL ? DEFAULT_MODULES : modules);
+    result = engine_read_modules(span_text("modules.json"), value_of(world, (const char *)list.bytes), span_text("default"),
+                                 value_of(world, "{\"site\":\"north\"}"), &report, &world->modules);
+    if (result != RESULT_OK) {
+        print_problems(&report);
+    }
+    ASSERT(result == RESULT_OK);
+    engine_report_release(&report);
+}
+
+void world_close(struct world *world)
+{
+    engine_free(world->execution);
+    engine_free(world->shadow);
+    engine_modules_free(world->modules);
+    engine_definition_free(world->definition);
+    arena_release(&world->arena);
+}
+
+/* ---- the standing checks ---- */
+
+static void check_conserved(const struct engine_execution *execution)
+{
+    uint32_t tokens = 0;
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+        uint32_t live = scope->tokens.count;
+        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+            ASSERT(join->count > 0);
+            live += join->count;
+        }
+        ASSERT(live == scope->live);
+        tokens += scope->tokens.count;
+    }
+    ASSERT(tokens == execution->token_count);
+    ASSERT(tokens == execution->ready.count + execution->parked.count);
+}
+
+static struct span encoded(const struct engine_execution *execution, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 1024);
+    engine_encode(execution, &writer);
+    ASSERT(!arena->overflowed);
+    return wire_writer_span(&writer);
+}
+
+static void expect_same(const char *what, struct span left, struct span right)
+{
+    if (span_equal(left, right)) {
+        return;
+    }
+    struct arena arena;
+    struct span a = SPAN_EMPTY, b = SPAN_EMPTY;
+    arena_init(&arena, 65536, 1u << 28);
+    (void)!json_from_wire(left, JSON_COMPACT, &arena, &a);
+    (void)!json_from_wire(right, JSON_COMPACT, &arena, &b);
+    fprintf(stderr, "%s:\n live: %.*s\nother: %.*s\n", what, SPAN_ARG(a), SPAN_ARG(b));
+    arena_release(&arena);
+    ASSERT_UNREACHABLE();
+}
+
+static void check_standing(struct world *world, const struct engine_output *output)
+{
+    struct arena arena;
+    struct wire_writer events;
+    struct engine_execution *copy;
+    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    wire_writer_init(&events, &arena, 1024);
+    engine_events_encode(output->events, output->event_count, &events);
+    enum result result =
+        engine_replay(&world->library, wire_writer_span(&events), output->first_event_sequence, &world->shadow);
+    ASSERT(result == RESULT_OK);
+    struct span live = encoded(world->execution, &arena);
+    expect_same("apply over events", live, encoded(world->shadow, &arena));
+    result = engine_decode(&world->library, live, &copy);
+    ASSERT(result == RESULT_OK);
+    expect_same("decode(encode)", live, encoded(copy, &arena));
+    ASSERT(engine_next_due_ms(copy) == engine_next_due_ms(world->execution));
+    engine_free(copy);
+    check_conserved(world->execution);
+    arena_release(&arena);
+}
+
+/* ---- effects ---- */
+
+static void remember_call(struct world *world, const struct proto_call *call)
+{
+    if (world->call_count == world->call_capacity) {
+        uint32_t capacity = world->call_capacity == 0 ? 16 : 2 * world->call_capacity;
+        struct world_call *calls = arena_alloc(&world->arena, capacity * sizeof *calls);
+        ASSERT(calls != NULL);
+        if (world->call_count > 0) {
+            memcpy(calls, world->calls, world->call_count * sizeof *calls);
+        }
+        world->calls = calls;
+        world->call_capacity = capacity;
+    }
+    struct world_call *kept = &world->calls[world->call_count++];
+    *kept = (struct world_call){.call = *call, .open = true};
+    kept->call.body = arena_copy(&world->arena, call->body);
+    kept->call.url = arena_copy(&world->arena, call->url);
+    kept->call.idempotency_key = arena_copy(&world->arena, call->idempotency_key);
+    kept->call.traceparent = arena_copy(&world->arena, call->traceparent);
+    kept->task_id = wire_string_or(wire_find_text(kept->call.body, "taskId"), "http");
+    if (span_is(wire_string_or(wire_find_text(kept->call.body, "phase"), ""), "cancel")) {
+        kept->open = false;
+    }
+}
+
+static void cancel_call(struct world *world, const struct proto_call_cancel *cancel)
+{
+    for (uint32_t i = 0; i < world->call_count; i++) {
+        struct world_call *call = &world->calls[i];
+        if (call->call.token == cancel->token && call->call.attempt == cancel->attempt) {
+            call->open = false;
+        }
+    }
+}
+
+static void take_audit(struct world *world, struct span message)
+{
+    struct span event = wire_string_or(wire_find_text(message, "event"), "");
+    size_t used = strlen(world->audit_events);
+    (void)snprintf(world->audit_events + used, sizeof world->audit_events - used, "%.*s ", SPAN_ARG(event));
+    world->last_audit = arena_copy(&world->arena, message);
+}
+
+static void take_effects(struct world *world, const struct engine_output *output)
+{
+    for (uint32_t i = 0; i < output->event_count; i++) {
+        world->event_counts[output->events[i].type]++;
+    }
+    for (uint32_t i = 0; i < output->effect_count; i++) {
+        const struct engine_effect *effect = &output->effects[i];
+        switch (effect->kind) {
+        case ENGINE_EFFECT_CALL:
+            remember_call(world, &effect->as.call);
+            break;
+        case ENGINE_EFFECT_CANCEL_CALL:
+            cancel_call(world, &effect->as.cancel);
+            break;
+        case ENGINE_EFFECT_STEP_DONE:
+            ASSERT_UNREACHABLE(); /* after_step was given */
+        case ENGINE_EFFECT_AUDIT:
+            take_audit(world, effect->as.audit.message);
+            break;
+        case ENGINE_EFFECT_SEGMENT_END:
+            world->segment_ends++;
+            world->last_snapshot = arena_copy(&world->arena, effect->as.segment.snapshot);
+            break;
+        }
+    }
+}
+
+static void after_step(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+{
+    struct world *world = owner;
+    struct arena arena;
+    struct wire_writer writer;
+    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    wire_writer_init(&writer, &arena, 512);
+    engine_step_encode(execution, step->as.step.sequence, &writer);
+    size_t offset;
+    const char *reason;
+    enum result valid = wire_validate(wire_writer_span(&writer), 2 * LIMIT_DEPTH, &offset, &reason);
+    ASSERT(valid == RESULT_OK);
+    int64_t sequence =
+        wire_int_or(wire_find_text(wire_find_text(wire_writer_span(&writer), "step"), "sequence"), 0);
+    ASSERT(sequence == step->as.step.sequence);
+    arena_release(&arena);
+    world->steps_shown++;
+}
+
+/* ---- driving ---- */
+
+static void advance(struct world *world)
+{
+    bool more = true;
+    for (uint32_t turns = 0; more; turns++) {
+        struct arena arena;
+        struct engine_output output;
+        ASSERT(turns < WORLD_TURNS_MAX);
+        arena_init(&arena, 65536, TURN_ARENA_BYTES);
+        engine_output_init(&output, &arena);
+        enum result result = engine_advance(world->execution, world->now_ms, 1, after_step, world, &output, &more);
+        ASSERT(result == RESULT_OK);
+        check_standing(world, &output);
+        take_effects(world, &output);
+        if (output.effect_count > 0 && output.effects[output.effect_count - 1].kind == ENGINE_EFFECT_SEGMENT_END) {
+            expect_same("snapshot", encoded(world->execution, &arena), world->last_snapshot);
+        }
+        arena_release(&arena);
+    }
+}
+
+static enum result accept(struct world *world, struct engine_input *input)
+{
+    struct arena arena;
+    struct engine_output output;
+    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    engine_output_init(&output, &arena);
+    input->now_ms = world->now_ms;
+    enum result result = engine_accept(world->execution, input, &output);
+    ASSERT(result == RESULT_OK || (result == RESULT_INVALID && output.error != PROTO_ERROR_NONE) ||
+           result == RESULT_NOT_FOUND);
+    ASSERT(result == RESULT_OK || output.event_count == 0);
+    world->error = output.error;
+    world->error_details = arena_copy(&world->arena, output.error_details);
+    check_standing(world, &output);
+    take_effects(world, &output);
+    arena_release(&arena);
+    if (result == RESULT_OK) {
+        advance(world);
+    }
+    return result;
+}
+
+static void must_accept(struct world *world, struct engine_input *input)
+{
+    enum result result = accept(world, input);
+    ASSERT(result == RESULT_OK);
+}
+
+void world_start_as(struct world *world, const struct engine_start *start)
+{
+    struct engine_input input = {.kind = ENGINE_IN_START};
+    world->execution = engine_new(&world->library, start, world->now_ms);
+    ASSERT(world->execution != NULL);
+    must_accept(world, &input);
+}
+
+void world_start(struct world *world, const char *request, const char *execution)
+{
+    struct engine_start start = {
+        .workspace = span_text("default"),
+        .project = span_text("default"),
+        .request = value_of(world, request),
+        .execution = value_of(world, execution),
+        .process = &world->definition->processes[0],
+    };
+    enum result parsed = execution_id_parse(span_text("01930000-0000-7000-8000-000000000001"), &start.id);
+    ASSERT(parsed == RESULT_OK);
+    world_start_as(world, &start);
+}
+
+static struct world_call *open_call(struct world *world, const char *task_id)
+{
+    for (uint32_t i = 0; i < world->call_count; i++) {
+        if (world->calls[i].open && span_is(world->calls[i].task_id, task_id)) {
+            return &world->calls[i];
+        }
+    }
+    fprintf(stderr, "no open call of %s\n", task_id);
+    ASSERT_UNREACHABLE();
+}
+
+static enum result finish_call(struct world *world, struct world_call *call, struct proto_call_done *done)
+{
+    struct engine_input input = {
+        .kind = ENGINE_IN_CALL_DONE, .token = call->call.token, .attempt = call->call.attempt, .call = done};
+    done->execution_id = call->call.execution_id;
+    done->token = call->call.token;
+    done->attempt = call->call.attempt;
+    call->open = false;
+    return accept(world, &input);
+}
+
+void world_answer(struct world *world, const char *task_id, uint32_t status, const char *body)
+{
+    struct proto_call_done done = {.outcome = PROTO_CALL_ANSWERED, .status = status, .retry_after_ms = -1};
+    done.body = value_of(world, body);
+    enum result result = finish_call(world, open_call(world, task_id), &done);
+    ASSERT(result == RESULT_OK);
+}
+
+void world_outcome(struct world *world, const char *task_id, enum proto_call_outcome outcome, const char *reason)
+{
+    struct proto_call_done done = {.outcome = outcome, .retry_after_ms = -1, .reason = span_text(reason)};
+    enum result result = finish_call(world, open_call(world, task_id), &done);
+    ASSERT(result == RESULT_OK);
+}
+
+enum result world_answer_call(struct world *world, uint32_t index, uint32_t status, const char *body)
+{
+    struct proto_call_done done = {.outcome = PROTO_CALL_ANSWERED, .status = status, .retry_after_ms = -1};
+    ASSERT(index < world->call_count);
+    done.body = value_of(world, body);
+    return finish_call(world, &world->calls[index], &done);
+}
+
+bool world_callback_with(struct world *world, const char *task_id, const char *payload, const char *output, const char *error)
+{
+    struct engine_input input = {
+        .kind = ENGINE_IN_CALLBACK,
+        .task_id = span_text(task_id),
+        .payload = value_of(world, payload),
+        .output = value_of(world, output),
+        .error = value_of(world, error),
+    };
+    return accept(world, &input) == RESULT_OK;
+}
+
+bool world_callback(struct world *world, const char *task_id, const char *payload)
+{
+    return world_callback_with(world, task_id, payload, NULL, NULL);
+}
+
+bool world_verb(struct world *world, enum engine_input_kind verb, const char *task_id)
+{
+    struct engine_input input = {.kind = verb, .task_id = span_text(task_id)};
+    return accept(world, &input) == RESULT_OK;
+}
+
+static void fire(struct world *world)
+{
+    struct engine_input input = {.kind = ENGINE_IN_TIMER};
+    must_accept(world, &input);
+}
+
+void world_pass(struct world *world, int64_t ms)
+{
+    int64_t until = world->now_ms + ms;
+    for (int64_t due = engine_next_due_ms(world->execution); due <= until;
+         due = engine_next_due_ms(world->execution)) {
+        world->now_ms = due > world->now_ms ? due : world->now_ms;
+        fire(world);
+        ASSERT(engine_next_due_ms(world->execution) > world->now_ms);
+    }
+    world->now_ms = until;
+}
+
+void world_sleep(struct world *world, int64_t ms)
+{
+    world->now_ms += ms;
+    fire(world);
+}
+
+void world_crash(struct world *world)
+{
+    struct arena arena;
+    struct engine_output output;
+    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    struct span bytes = encoded(world->execution, &arena);
+    engine_free(world->execution);
+    enum result result = engine_decode(&world->library, bytes, &world->execution);
+    ASSERT(result == RESULT_OK);
+    for (uint32_t i = 0; i < world->call_count; i++) {
+        world->calls[i].open = false;
+    }
+    engine_output_init(&output, &arena);
+    result = engine_recover(world->execution, &output);
+    ASSERT(result == RESULT_OK);
+    check_standing(world, &output);
+    take_effects(world, &output);
+    arena_release(&arena);
+    advance(world);
+}
+
+/* ---- looking ---- */
+
+static const char *text_of(struct world *world, const struct wire_writer *writer)
+{
+    struct span text = writer->count > 0 ? span_of(writer->bytes, writer->count - 1) : SPAN_EMPTY; /* without a last blank */
+    return (const char *)arena_copy(&world->arena, text).bytes;
+}
+
+const char *world_trace(struct world *world)
+{
+    struct wire_writer steps, text;
+    struct span entry;
+    wire_writer_init(&steps, &world->arena, 4096);
+    engine_steps(world->execution, &steps);
+    wire_writer_init(&text, &world->arena, 1024);
+    struct wire_map_walk walk = wire_array_begin(wire_writer_span(&steps));
+    while (wire_array_next(&walk, &entry)) {
+        wire_write_raw(&text, wire_string_or(wire_find_text(entry, "taskId"), "?"));
+        wire_write_raw(&text, span_text(" "));
+    }
+    return text_of(world, &text);
+}
+
+const char *world_waiting(struct world *world)
+{
+    struct wire_writer pairs, text;
+    struct span entry;
+    wire_writer_init(&pairs, &world->arena, 1024);
+    size_t mark = wire_open_map(&pairs);
+    uint32_t count = engine_reply_pairs(world->execution, &pairs);
+    wire_close_map(&pairs, mark, count);
+    wire_writer_init(&text, &world->arena, 256);
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(wire_writer_span(&pairs), "waiting"));
+    while (wire_array_next(&walk, &entry)) {
+        wire_write_raw(&text, wire_string_or(wire_find_text(entry, "taskId"), "?"));
+        wire_write_raw(&text, span_text(":"));
+        wire_write_raw(&text, wire_string_or(wire_find_text(entry, "kind"), "?"));
+        wire_write_raw(&text, span_text(" "));
+    }
+    return text_of(world, &text);
+}
+
+const char *world_open_calls(struct world *world)
+{
+    struct wire_writer text;
+    wire_writer_init(&text, &world->arena, 256);
+    for (uint32_t i = 0; i < world->call_count; i++) {
+        if (world->calls[i].open) {
+            wire_write_raw(&text, world->calls[i].task_id);
+            wire_write_raw(&text, span_text(" "));
+        }
+    }
+    return text_of(world, &text);
+}
+
+uint8_t world_state(const struct world *world)
+{
+    struct engine_view view;
+    engine_look(world->execution, &view);
+    return view.state;
+}
+
+const char *world_lifecycle(const struct world *world)
+{
+    struct engine_view view;
+    engine_look(world->execution, &view);
+    return engine_lifecycle_name(view.lifecycle);
+}
+
+static struct span error_part(struct world *world, const char *key)
+{
+    struct wire_writer pairs;
+    wire_writer_init(&pairs, &world->arena, 1024);
+    size_t mark = wire_open_map(&pairs);
+    uint32_t count = engine_reply_pairs(world->execution, &pairs);
+    wire_close_map(&pairs, mark, count);
+    return arena_copy(&world->arena,
+                      wire_string_or(wire_find_text(wire_find_text(wire_writer_span(&pairs), "error"), key), ""));
+}
+
+const char *world_error(struct world *world) { return (const char *)error_part(world, "code").bytes; }
+const char *world_error_message(struct world *world) { return (const char *)error_part(world, "message").bytes; }
+
+static struct span follow(struct span value, const char *path)
+{
+    while (*path != '\0' && value.count > 0) {
+        size_t count = strcspn(path, ".");
+        value = wire_find(value, span_of(path, count));
+        path += count + (path[count] == '.');
+    }
+    return value;
+}
+
+const char *world_value(struct world *world, const char *path)
+{
+    return json_of(world, follow(encoded(world->execution, &world->arena), path));
+}
+
+const char *world_call_value(struct world *world, const char *task_id, const char *path)
+{
+    for (uint32_t i = world->call_count; i > 0; i--) {
+        if (span_is(world->calls[i - 1].task_id, task_id)) {
+            return json_of(world, follow(world->calls[i - 1].call.body, path));
+        }
+    }
+    return "";
+}
+
+bool world_logged(struct world *world, const char *text)
+{
+    struct span entry;
+    struct wire_map_walk walk =
+        wire_array_begin(wire_find_text(encoded(world->execution, &world->arena), "logs"));
+    while (wire_array_next(&walk, &entry)) {
+        struct span message = wire_string_or(wire_find_text(entry, "message"), "");
+        if (memmem(message.bytes, message.count, text, strlen(text)) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
