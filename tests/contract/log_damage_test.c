@@ -331,6 +331,28 @@ Test(log_damage, a_disk_that_fills_up_under_a_write_drops_the_unsynced_tail_only
     state_free(&state);
 }
 
+Test(log_damage, a_disk_that_fills_up_behind_a_synced_file_stops_the_log)
+{
+    struct state state = state_new();
+    struct contract_full_files full;
+    contract_full_files_init(&full, state.files);
+    state.files = &full.files;
+    open_log(&state);
+    append_synced(&state, 0);
+    for (uint8_t i = 1; i < 60; i++) { /* into a second file: the first is synced on the way */
+        append(&state, i);
+    }
+    cr_assert_gt(state.journal->ops->end(state.journal), FRAME_BYTES);
+
+    full.full_for_writes = true;
+    cr_assert_eq(state.journal->ops->sync(state.journal, true), RESULT_IO,
+                 "it can neither drop nor keep all of them");
+    full.full_for_writes = false;
+
+    cr_assert_eq(state.journal->ops->sync(state.journal, true), RESULT_IO);
+    state_free(&state);
+}
+
 Test(log_damage, a_failed_sync_stops_the_log_for_good)
 {
     struct state state = state_new();

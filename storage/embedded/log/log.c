@@ -29,7 +29,7 @@ static enum result file_write(struct storage_log *log, uint64_t position, struct
 static enum result make_durable(struct storage_log *log);
 static enum result fail(struct storage_log *log);
 static void advance(struct storage_log *log);
-static void abandon_tail(struct storage_log *log);
+static enum result abandon_tail(struct storage_log *log);
 static void mark_end(struct storage_log *log);
 
 enum result storage_log_open(struct storage_files *files,
@@ -111,6 +111,7 @@ static enum result take_up(struct storage_log *log, struct storage_journal_repor
     log->epoch = recovered.epoch + 1;
     log->tail = recovered.end;
     log->written = recovered.end;
+    log->synced = recovered.end;
     log->durable = recovered.end;
     atomic_init(&log->end, recovered.end);
     atomic_init(&log->begin, storage_segments_begin(&log->segments));
@@ -176,7 +177,6 @@ static enum result roll(struct storage_log *log, uint64_t bytes)
     if (result != RESULT_OK) {
         return result;
     }
-    /* Never taken back from here on: a dropped tail lies within one file. */
     advance(log);
     result = storage_segments_add(&log->segments, log->tail, bytes);
     if (result != RESULT_OK) {
@@ -253,13 +253,14 @@ static enum result log_sync(struct storage_journal *self, bool durable)
     log->durable_wanted = durable;
     enum result result = flush(log);
     if (result == RESULT_FULL) {
-        abandon_tail(log);
+        return abandon_tail(log);
     }
     if (result == RESULT_OK && durable) {
         result = make_durable(log);
     }
     if (result == RESULT_OK) {
         advance(log);
+        log->synced = log->tail;
     }
     return result;
 }
@@ -319,12 +320,17 @@ static void advance(struct storage_log *log)
     atomic_store_explicit(&log->end, log->tail, memory_order_release);
 }
 
-static void abandon_tail(struct storage_log *log)
+/* A disk without the space that it had reserved. What a roll has synced cannot be taken back. */
+static enum result abandon_tail(struct storage_log *log)
 {
-    log->tail = atomic_load_explicit(&log->end, memory_order_relaxed);
+    if (atomic_load_explicit(&log->end, memory_order_relaxed) != log->synced) {
+        return fail(log);
+    }
+    log->tail = log->synced;
     log->written = log->tail;
     log->epoch++;
     ASSERT(log->tail >= storage_segments_newest(&log->segments)->base);
+    return RESULT_FULL;
 }
 
 /* So that the next start need not search the rest of the file; not synced, as it is no promise. */

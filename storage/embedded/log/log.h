@@ -23,6 +23,7 @@ struct storage_log {
     _Atomic uint64_t end;   /* behind the last synced batch */
     _Atomic uint64_t begin; /* of the oldest segment */
     /* writer's */
+    uint64_t synced;  /* where the last sync call left the end; a roll may move the end on alone */
     uint64_t durable; /* behind the last batch that is durable: what frames may claim */
     uint64_t tail;    /* behind the last appended batch */
     uint64_t
