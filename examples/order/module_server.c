@@ -1,18 +1,20 @@
 /*
- * module_server.c: the modules of the order example: a small HTTP/1.1 server in plain C, no library, loopback only.
+ * module_server.c: the modules of the order example: a small HTTP/1.1 server in plain C, no
+ * library, loopback only.
  *
- * A module is any HTTP server that answers a POST. The engine sends the step's data as JSON and an Idempotency-Key; the
- * answer says what to change in the execution's data. Here:
+ * A module is any HTTP server that answers a POST. The engine sends the step's data as JSON and an
+ * Idempotency-Key; the answer says what to change in the execution's data. Here:
  *
  *   /check     200  keeps the order's total as the process variable `total`
- *   /charge    503 at the first sight of an Idempotency-Key, then 200: the engine tries again by itself
- *   /pack      200  a parcel number
- *   /deliver   202  accepted: the step waits until somebody calls back
- *   (other)    404
+ *   /charge    503 at the first sight of an Idempotency-Key, then 200: the engine tries again by
+ * itself /pack      200  a parcel number /deliver   202  accepted: the step waits until somebody
+ * calls back (other)    404
  *
- * A module must do its work once for one Idempotency-Key, however often it is called with it: /charge shows how.
+ * A module must do its work once for one Idempotency-Key, however often it is called with it:
+ * /charge shows how.
  *
- *   example-modules [PORT]      default 7790; 0 takes any free port. It prints one line when ready, and one for each call.
+ *   example-modules [PORT]      default 7790; 0 takes any free port. It prints one line when ready,
+ * and one for each call.
  *
  * One thread a connection. The table of keys is shared by them and guarded by a mutex.
  */
@@ -91,7 +93,9 @@ static void charge(const struct request *request, struct answer *answer)
     }
     double amount = config_number(request->body, "\"amount\":");
     snprintf(answer->body, sizeof(answer->body),
-             "{\"execution\":{\"charged\":%g},\"logs\":[{\"level\":\"info\",\"message\":\"card charged\"}]}", amount);
+             "{\"execution\":{\"charged\":%g},\"logs\":[{\"level\":\"info\",\"message\":\"card "
+             "charged\"}]}",
+             amount);
 }
 
 static void pack(const struct request *request, struct answer *answer)
@@ -126,11 +130,13 @@ static void answer_request(const struct request *request, struct answer *answer)
 
 /* ---- HTTP/1.1, as much as a POST with a Content-Length needs ---- */
 
-/* Copies the value of a header, "" when it is not there. The head ends in an empty line, so every line has its end. */
+/* Copies the value of a header, "" when it is not there. The head ends in an empty line, so every
+ * line has its end. */
 static void copy_header(const char *head, const char *name, char *out, size_t out_bytes)
 {
     out[0] = '\0';
-    for (const char *line = strstr(head, "\r\n"); line != NULL && line[2] != '\r'; line = strstr(line + 2, "\r\n")) {
+    for (const char *line = strstr(head, "\r\n"); line != NULL && line[2] != '\r';
+         line = strstr(line + 2, "\r\n")) {
         size_t length = strlen(name);
         if (strncasecmp(line + 2, name, length) == 0 && line[2 + length] == ':') {
             const char *value = line + 2 + length + 1;
@@ -161,7 +167,8 @@ static bool read_request(int connection, struct request *request)
                 break;
             }
         }
-        ssize_t got = recv(connection, request->bytes + request->count, REQUEST_BYTES_MAX - request->count, 0);
+        ssize_t got = recv(connection, request->bytes + request->count,
+                           REQUEST_BYTES_MAX - request->count, 0);
         if (got <= 0) {
             return false;
         }
@@ -180,9 +187,10 @@ static bool send_answer(int connection, const struct answer *answer)
                          : answer->status == 503 ? "Service Unavailable"
                                                  : "Not Found";
     char bytes[1024];
-    int count = snprintf(bytes, sizeof(bytes),
-                         "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                         answer->status, reason, strlen(answer->body), answer->body);
+    int count = snprintf(
+        bytes, sizeof(bytes),
+        "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+        answer->status, reason, strlen(answer->body), answer->body);
     return send(connection, bytes, (size_t)count, MSG_NOSIGNAL) == count;
 }
 
@@ -215,7 +223,8 @@ static int listen_on(unsigned short *port)
     int on = 1;
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(listener, 128) != 0 || getsockname(listener, (struct sockaddr *)&address, &address_bytes) != 0) {
+        listen(listener, 128) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &address_bytes) != 0) {
         return -1;
     }
     *port = ntohs(address.sin_port);

@@ -59,7 +59,8 @@ refuses 'durability = off' 'did you mean "engine.durability"?'
 it "wrong types, ranges and notations are refused with their line"
 refuses 'front { maxPending = lots }' "bad.conf:1: front.maxPending wants a whole number, not \"lots\""
 refuses 'front { maxPending = 0 }' "is out of range (1 to 1000000)"
-refuses 'shutdownTimeout = 2 parsecs' "bad.conf:1:"
+refuses 'shutdownTimeout = 2 parsecs' 'bad.conf:1: a value with white space needs'
+refuses 'shutdownTimeout = "2 parsecs"' 'bad.conf:1: shutdownTimeout wants a duration'
 refuses 'engine { stepBlobs = some }' "engine.stepBlobs is one of all|waits|off"
 refuses 'front {' "a section has no closing }"
 refuses 'log { level = info

@@ -1,6 +1,7 @@
 /*
- * client.c: the verbs that ask a running engine, over NNG. One table says of each verb which option becomes which field of
- * the request (interfaces.md 2) and how its reply looks to a person; the rest is the same for all.
+ * client.c: the verbs that ask a running engine, over NNG. One table says of each verb which option
+ * becomes which field of the request (interfaces.md 2) and how its reply looks to a person; the
+ * rest is the same for all.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,21 +37,21 @@ struct field {
 };
 
 struct request_shape {
-    const char *operation;       /* the verb's name */
-    const char *operand;         /* the field that the operand fills; NULL: none */
+    const char *operation; /* the verb's name */
+    const char *operand;   /* the field that the operand fills; NULL: none */
     const struct field *fields;
     void (*print)(struct span reply, struct arena *arena); /* for a person */
 };
 
 /* ---- options ---- */
 
-#define CONNECTION_OPTIONS                                                                                             \
-    {"connect", "URL", "the engine's NNG address; else $STRIDER_CONNECT, else\n" DEFAULT_URL},                         \
-        {"token", "TEXT", "when the engine asks for one; else $STRIDER_TOKEN"},                                        \
-        {"timeout", "DURATION", "how long to wait for the answer (60s)"},                                              \
-        {"json", NULL, "print the reply as JSON, on a terminal too"},                                                  \
-    {                                                                                                                  \
-        0                                                                                                              \
+#define CONNECTION_OPTIONS                                                                         \
+    {"connect", "URL", "the engine's NNG address; else $STRIDER_CONNECT, else\n" DEFAULT_URL},     \
+        {"token", "TEXT", "when the engine asks for one; else $STRIDER_TOKEN"},                    \
+        {"timeout", "DURATION", "how long to wait for the answer (60s)"},                          \
+        {"json", NULL, "print the reply as JSON, on a terminal too"},                              \
+    {                                                                                              \
+        0                                                                                          \
     }
 
 static const struct cli_option plain_options[] = {CONNECTION_OPTIONS};
@@ -76,7 +77,8 @@ static const struct cli_option start_options[] = {
     {"request-id", "TEXT", "makes the start idempotent for 10 minutes"},
     {"channel", "TEXT", "picks modules of this channel"},
     {"session", "TEXT", "channelSessionId: callbacks may name it instead of the execution"},
-    {"wait", "WHEN", "segment: answer when it waits or ends (default);\naccepted: as soon as it is durable"},
+    {"wait", "WHEN",
+     "segment: answer when it waits or ends (default);\naccepted: as soon as it is durable"},
     {"test", NULL, "modules with side effects are not called"},
     CONNECTION_OPTIONS,
 };
@@ -126,27 +128,37 @@ static const struct cli_option retry_options[] = {
 };
 
 static const struct field start_fields[] = {
-    {"request", "request", FIELD_JSON},         {"context", "context", FIELD_JSON},
-    {"var", "execution", FIELD_PAIRS},          {"workspace", "workspaceId", FIELD_TEXT},
-    {"project", "projectId", FIELD_TEXT},       {"version", "version", FIELD_INTEGER},
-    {"id", "executionId", FIELD_TEXT},          {"request-id", "requestId", FIELD_TEXT},
-    {"channel", "channel", FIELD_TEXT},         {"session", "channelSessionId", FIELD_TEXT},
-    {"wait", "wait", FIELD_TEXT},               {"test", "isTest", FIELD_FLAG},
+    {"request", "request", FIELD_JSON},
+    {"context", "context", FIELD_JSON},
+    {"var", "execution", FIELD_PAIRS},
+    {"workspace", "workspaceId", FIELD_TEXT},
+    {"project", "projectId", FIELD_TEXT},
+    {"version", "version", FIELD_INTEGER},
+    {"id", "executionId", FIELD_TEXT},
+    {"request-id", "requestId", FIELD_TEXT},
+    {"channel", "channel", FIELD_TEXT},
+    {"session", "channelSessionId", FIELD_TEXT},
+    {"wait", "wait", FIELD_TEXT},
+    {"test", "isTest", FIELD_FLAG},
     {0},
 };
 
 static const struct field callback_fields[] = {
-    {"session", "channelSessionId", FIELD_TEXT}, {"task", "taskId", FIELD_TEXT},
-    {"payload", "payload", FIELD_JSON},          {"output", "output", FIELD_JSON},
-    {"error", "error", FIELD_JSON},              {"request-id", "requestId", FIELD_TEXT},
-    {"wait", "wait", FIELD_TEXT},                {0},
+    {"session", "channelSessionId", FIELD_TEXT},
+    {"task", "taskId", FIELD_TEXT},
+    {"payload", "payload", FIELD_JSON},
+    {"output", "output", FIELD_JSON},
+    {"error", "error", FIELD_JSON},
+    {"request-id", "requestId", FIELD_TEXT},
+    {"wait", "wait", FIELD_TEXT},
+    {0},
 };
 
 static const struct field list_fields[] = {
-    {"status", "status", FIELD_TEXT},         {"lifecycle", "lifecycle", FIELD_TEXT},
-    {"process", "process", FIELD_TEXT},       {"workspace", "workspaceId", FIELD_TEXT},
-    {"since", "since", FIELD_TEXT},           {"limit", "limit", FIELD_INTEGER},
-    {"cursor", "cursor", FIELD_TEXT},         {0},
+    {"status", "status", FIELD_TEXT},   {"lifecycle", "lifecycle", FIELD_TEXT},
+    {"process", "process", FIELD_TEXT}, {"workspace", "workspaceId", FIELD_TEXT},
+    {"since", "since", FIELD_TEXT},     {"limit", "limit", FIELD_INTEGER},
+    {"cursor", "cursor", FIELD_TEXT},   {0},
 };
 
 static const struct field tasks_fields[] = {
@@ -189,7 +201,8 @@ static void print_members(struct span reply, struct arena *arena)
     cli_print_members(without_envelope(reply, arena), arena);
 }
 
-static void print_rows(const struct cli_column *columns, struct span rows, const char *none, struct arena *arena)
+static void print_rows(const struct cli_column *columns, struct span rows, const char *none,
+                       struct arena *arena)
 {
     if (wire_count(rows) == 0) {
         printf("%s\n", none);
@@ -201,10 +214,11 @@ static void print_rows(const struct cli_column *columns, struct span rows, const
 static void print_executions(struct span reply, struct arena *arena)
 {
     static const struct cli_column columns[] = {
-        {"EXECUTION", "executionId"}, {"PROCESS", "process"},     {"VERSION", "version"},
-        {"STATUS", "status"},         {"LIFECYCLE", "lifecycle"}, {"TASK", "taskId"},
-        {"STARTED", "startedAt"},     {"ENDED", "endedAt"},       {"ERROR", "errorCode"},
-        {0},
+        {"EXECUTION", "executionId"}, {"PROCESS", "process"},
+        {"VERSION", "version"},       {"STATUS", "status"},
+        {"LIFECYCLE", "lifecycle"},   {"TASK", "taskId"},
+        {"STARTED", "startedAt"},     {"ENDED", "endedAt"},
+        {"ERROR", "errorCode"},       {0},
     };
     print_rows(columns, wire_find_text(reply, "executions"), "no executions", arena);
     struct span cursor = cli_cell(wire_find_text(reply, "cursor"), arena);
@@ -216,10 +230,17 @@ static void print_executions(struct span reply, struct arena *arena)
 static void print_tasks(struct span reply, struct arena *arena)
 {
     static const struct cli_column columns[] = {
-        {"EXECUTION", "executionId"},    {"PROCESS", "process"}, {"TASK", "taskId"},
-        {"NAME", "taskName"},            {"ASSIGNEE", "assignee"}, {"GROUPS", "candidateGroups"},
-        {"USERS", "candidateUsers"},     {"FORM", "formKey"},    {"DUE", "dueAt"},
-        {"SINCE", "since"},              {0},
+        {"EXECUTION", "executionId"},
+        {"PROCESS", "process"},
+        {"TASK", "taskId"},
+        {"NAME", "taskName"},
+        {"ASSIGNEE", "assignee"},
+        {"GROUPS", "candidateGroups"},
+        {"USERS", "candidateUsers"},
+        {"FORM", "formKey"},
+        {"DUE", "dueAt"},
+        {"SINCE", "since"},
+        {0},
     };
     print_rows(columns, wire_find_text(reply, "tasks"), "no human tasks", arena);
 }
@@ -227,8 +248,12 @@ static void print_tasks(struct span reply, struct arena *arena)
 static void print_definitions(struct span reply, struct arena *arena)
 {
     static const struct cli_column columns[] = {
-        {"PROJECT", "projectId"}, {"PROCESS", "process"}, {"VERSION", "version"},
-        {"NAME", "name"},         {"FILE", "file"},       {"DEPLOYED", "deployedAt"},
+        {"PROJECT", "projectId"},
+        {"PROCESS", "process"},
+        {"VERSION", "version"},
+        {"NAME", "name"},
+        {"FILE", "file"},
+        {"DEPLOYED", "deployedAt"},
         {0},
     };
     print_rows(columns, wire_find_text(reply, "definitions"), "no definitions", arena);
@@ -279,7 +304,8 @@ static int complain(const struct session *session, int code, const char *message
     return cli_complain(session->shape->operation, code, "%s", message);
 }
 
-static int write_pairs(struct session *session, struct wire_writer *writer, const struct field *field)
+static int write_pairs(struct session *session, struct wire_writer *writer,
+                       const struct field *field)
 {
     size_t mark = wire_open_map(writer);
     uint32_t count = 0;
@@ -287,7 +313,8 @@ static int write_pairs(struct session *session, struct wire_writer *writer, cons
     for (; (text = cli_option_nth(session->arguments, field->option, count)) != NULL; count++) {
         struct span name;
         struct span value;
-        int code = cli_read_pair(session->shape->operation, "--var", text, &session->arena, &name, &value);
+        int code =
+            cli_read_pair(session->shape->operation, "--var", text, &session->arena, &name, &value);
         if (code != CLI_DONE) {
             return code;
         }
@@ -314,8 +341,8 @@ static void write_words(struct wire_writer *writer, const char *text)
     wire_close_array(writer, mark, count);
 }
 
-static int write_field(struct session *session, struct wire_writer *writer, const struct field *field,
-                       const char *text)
+static int write_field(struct session *session, struct wire_writer *writer,
+                       const struct field *field, const char *text)
 {
     const char *verb = session->shape->operation;
     char option[64];
@@ -334,7 +361,8 @@ static int write_field(struct session *session, struct wire_writer *writer, cons
     case FIELD_INTEGER:
         wire_write_int(writer, strtoll(text, &end, 10));
         if (end == text || *end != '\0') {
-            return cli_complain(verb, CLI_USAGE, "%s wants a whole number, not \"%s\"", option, text);
+            return cli_complain(verb, CLI_USAGE, "%s wants a whole number, not \"%s\"", option,
+                                text);
         }
         return CLI_DONE;
     case FIELD_JSON:
@@ -355,8 +383,10 @@ static int write_field(struct session *session, struct wire_writer *writer, cons
     return CLI_USAGE;
 }
 
-/* Writes the request's map: what every request has, the operand, the options that were given, and `extra` pairs. */
-static int write_request(struct session *session, struct span extra, uint32_t extra_count, struct span *out)
+/* Writes the request's map: what every request has, the operand, the options that were given, and
+ * `extra` pairs. */
+static int write_request(struct session *session, struct span extra, uint32_t extra_count,
+                         struct span *out)
 {
     const struct request_shape *shape = session->shape;
     struct wire_writer writer;
@@ -421,14 +451,16 @@ static int ask(struct session *session, struct span request)
 {
     struct span reply;
     uint32_t timeout_ms = (uint32_t)session->timeout_ms + CLIENT_GRACE_MS;
-    enum result result = transport_client_call(session->client, request, timeout_ms, &session->arena, &reply);
+    enum result result =
+        transport_client_call(session->client, request, timeout_ms, &session->arena, &reply);
     if (result == RESULT_TIMEOUT) {
         return cli_complain(session->shape->operation, CLI_FAILED,
-                            "no answer from %s within %u ms (does an engine serve there?)", session->url,
-                            timeout_ms);
+                            "no answer from %s within %u ms (does an engine serve there?)",
+                            session->url, timeout_ms);
     }
     if (result != RESULT_OK) {
-        return cli_complain(session->shape->operation, CLI_FAILED, "%s: %s", session->url, result_text(result));
+        return cli_complain(session->shape->operation, CLI_FAILED, "%s: %s", session->url,
+                            result_text(result));
     }
     return show_reply(session, reply);
 }
@@ -439,7 +471,8 @@ static int deploy_file(struct session *session, const char *path)
 {
     struct span content;
     char problem[512];
-    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &session->arena, &content, problem) != RESULT_OK) {
+    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &session->arena, &content, problem) !=
+        RESULT_OK) {
         return complain(session, CLI_FAILED, problem);
     }
     const char *slash = strrchr(path, '/');
@@ -483,10 +516,12 @@ static int carry_out(struct session *session)
 {
     const char *timeout = cli_option_value(session->arguments, "timeout");
     session->timeout_ms = CLIENT_TIMEOUT_MS;
-    if (timeout != NULL && (cli_parse_duration(span_text(timeout), &session->timeout_ms) != RESULT_OK ||
-                            session->timeout_ms == 0 || session->timeout_ms > 86400000)) {
-        return cli_complain(session->shape->operation, CLI_USAGE,
-                            "--timeout wants a duration of at most a day, like 500ms or 30s, not \"%s\"", timeout);
+    if (timeout != NULL &&
+        (cli_parse_duration(span_text(timeout), &session->timeout_ms) != RESULT_OK ||
+         session->timeout_ms == 0 || session->timeout_ms > 86400000)) {
+        return cli_complain(
+            session->shape->operation, CLI_USAGE,
+            "--timeout wants a duration of at most a day, like 500ms or 30s, not \"%s\"", timeout);
     }
     bool deploy = strcmp(session->shape->operation, "deploy") == 0;
     struct span request = SPAN_EMPTY;
@@ -496,7 +531,8 @@ static int carry_out(struct session *session)
     }
     char error[256] = "";
     if (transport_client_open(session->url, &session->client, error) != RESULT_OK) {
-        return cli_complain(session->shape->operation, CLI_USAGE, "--connect %s: %s", session->url, error);
+        return cli_complain(session->shape->operation, CLI_USAGE, "--connect %s: %s", session->url,
+                            error);
     }
     code = deploy ? deploy_files(session) : ask(session, request);
     transport_client_close(session->client);
@@ -522,12 +558,14 @@ static int run_callback(const struct cli_arguments *arguments)
 {
     bool by_session = cli_option_value(arguments, "session") != NULL;
     if (by_session == (arguments->operand_count > 0)) {
-        return cli_complain("callback", CLI_USAGE, "name the execution or its --session: one of the two");
+        return cli_complain("callback", CLI_USAGE,
+                            "name the execution or its --session: one of the two");
     }
     return run_request(arguments);
 }
 
-#define ON_EXECUTION .operands = "EXECUTION", .operands_min = 1, .operands_max = 1, .run = run_request
+#define ON_EXECUTION                                                                               \
+    .operands = "EXECUTION", .operands_min = 1, .operands_max = 1, .run = run_request
 
 const struct cli_verb cli_client_verbs[] = {
     {.name = "deploy",
@@ -571,15 +609,30 @@ const struct cli_verb cli_client_verbs[] = {
      .operands = "",
      .options = tasks_options,
      .run = run_request},
-    {.name = "suspend", .summary = "Halts an execution until resume", ON_EXECUTION, .options = plain_options},
-    {.name = "resume", .summary = "Lets a suspended execution go on", ON_EXECUTION, .options = plain_options},
-    {.name = "abort", .summary = "Ends an execution for good", ON_EXECUTION, .options = abort_options},
+    {.name = "suspend",
+     .summary = "Halts an execution until resume",
+     ON_EXECUTION,
+     .options = plain_options},
+    {.name = "resume",
+     .summary = "Lets a suspended execution go on",
+     ON_EXECUTION,
+     .options = plain_options},
+    {.name = "abort",
+     .summary = "Ends an execution for good",
+     ON_EXECUTION,
+     .options = abort_options},
     {.name = "restart",
      .summary = "Begins an ended execution anew, with the same request",
      ON_EXECUTION,
      .options = plain_options},
-    {.name = "retry", .summary = "Does the failed step of an execution again", ON_EXECUTION, .options = retry_options},
-    {.name = "delete", .summary = "Deletes an execution and all its data", ON_EXECUTION, .options = plain_options},
+    {.name = "retry",
+     .summary = "Does the failed step of an execution again",
+     ON_EXECUTION,
+     .options = retry_options},
+    {.name = "delete",
+     .summary = "Deletes an execution and all its data",
+     ON_EXECUTION,
+     .options = plain_options},
     {.name = "stats",
      .summary = "Shows the engine's counters",
      .operands = "",

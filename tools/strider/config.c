@@ -32,9 +32,15 @@ struct key {
 };
 
 static const struct key keys[CONFIG_KEY_COUNT] = {
-#define CONFIG_KEY(symbol, in, called, of, otherwise, lowest, highest, meaning)                                        \
-    [CONFIG_##symbol] = {.name = in "." called, .section = in, .key = called, .type = KEY_##of,                        \
-                         .fallback = otherwise, .least = lowest, .most = highest, .help = meaning},
+#define CONFIG_KEY(symbol, in, called, of, otherwise, lowest, highest, meaning)                    \
+    [CONFIG_##symbol] = {.name = in "." called,                                                    \
+                         .section = in,                                                            \
+                         .key = called,                                                            \
+                         .type = KEY_##of,                                                         \
+                         .fallback = otherwise,                                                    \
+                         .least = lowest,                                                          \
+                         .most = highest,                                                          \
+                         .help = meaning},
 #include "tools/strider/config_keys.def"
 #undef CONFIG_KEY
 };
@@ -118,7 +124,9 @@ static enum result check_range(struct config *config, const struct key *key, con
         return refuse(config, "%s: %s wants %s, not \"%s\"", source, key_name(key), wanted, text);
     }
     if (parsed == RESULT_LIMIT || number < key->least || number > key->most) {
-        const char *unit = key->type == KEY_DURATION ? " ms" : key->type == KEY_BYTES ? " bytes" : "";
+        const char *unit = key->type == KEY_DURATION ? " ms"
+                           : key->type == KEY_BYTES  ? " bytes"
+                                                     : "";
         return refuse(config, "%s: %s = %s is out of range (%" PRIu64 " to %" PRIu64 "%s)", source,
                       key_name(key), text, key->least, key->most, unit);
     }
@@ -156,8 +164,8 @@ static enum result parse_value(struct config *config, const struct key *key, con
         return check_range(config, key, text, *number, parsed, "a size like 64kb or 16mb", source);
     case KEY_DURATION:
         parsed = cli_parse_duration(span_text(text), number);
-        return check_range(config, key, text, *number, parsed, "a duration like 500ms, 30s or 10min",
-                           source);
+        return check_range(config, key, text, *number, parsed,
+                           "a duration like 500ms, 30s or 10min", source);
     }
     ASSERT_UNREACHABLE();
 }
@@ -256,7 +264,8 @@ static enum result refuse_unknown(struct config *config, const char *name, const
         }
     }
     if (near == NULL) {
-        return refuse(config, "%s: unknown key \"%s\" (strider serve --help lists them)", source, name);
+        return refuse(config, "%s: unknown key \"%s\" (strider serve --help lists them)", source,
+                      name);
     }
     return refuse(config, "%s: unknown key \"%s\"; did you mean \"%s\"?", source, name, near);
 }
@@ -316,7 +325,8 @@ enum result config_read_text(struct config *config, const char *file, struct spa
 enum result config_read_file(struct config *config, const char *path)
 {
     struct span text;
-    if (cli_read_file(path, CONFIG_FILE_BYTES, &config->arena, &text, config->problem) != RESULT_OK) {
+    if (cli_read_file(path, CONFIG_FILE_BYTES, &config->arena, &text, config->problem) !=
+        RESULT_OK) {
         return RESULT_INVALID;
     }
     return config_read_text(config, path, text);
@@ -356,7 +366,10 @@ static int print_quoted(FILE *out, const char *text)
     int width = 2;
     fputc('"', out);
     for (; *text != '\0'; text++) {
-        const char *escaped = *text == '"' ? "\\\"" : *text == '\\' ? "\\\\" : *text == '\n' ? "\\n" : NULL;
+        const char *escaped = *text == '"'    ? "\\\""
+                              : *text == '\\' ? "\\\\"
+                              : *text == '\n' ? "\\n"
+                                              : NULL;
         width += escaped == NULL ? fputc(*text, out) != EOF : fprintf(out, "%s", escaped);
     }
     fputc('"', out);
@@ -404,7 +417,7 @@ void config_print_keys(FILE *out)
 {
     for (enum config_key index = 0; index < CONFIG_KEY_COUNT; index++) {
         const struct key *key = &keys[index];
-        fprintf(out, "  %-34s %-22s %s\n", key_name(key), key->fallback[0] == '\0' ? "-" : key->fallback,
-                key->help);
+        fprintf(out, "  %-34s %-22s %s\n", key_name(key),
+                key->fallback[0] == '\0' ? "-" : key->fallback, key->help);
     }
 }

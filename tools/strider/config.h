@@ -1,6 +1,7 @@
 /*
- * config.h: the configuration of `strider serve`: defaults, then the file, then the environment, then options; the last to
- * speak wins, and --print-config says who that was. config_keys.def is the one table of keys.
+ * config.h: the configuration of `strider serve`: defaults, then the file, then the environment,
+ * then options; the last to speak wins, and --print-config says who that was. config_keys.def is
+ * the one table of keys.
  */
 #ifndef TOOLS_STRIDER_CONFIG_H
 #define TOOLS_STRIDER_CONFIG_H
@@ -36,18 +37,20 @@ void config_init(struct config *config);
 void config_release(struct config *config);
 
 /*
- * Each layer refuses unknown keys (with the nearest known one), values of the wrong type and values out of range:
- * RESULT_INVALID, `problem` set. config_read_text's `file` is its name for messages.
+ * Each layer refuses unknown keys (with the nearest known one), values of the wrong type and values
+ * out of range: RESULT_INVALID, `problem` set. config_read_text's `file` is its name for messages.
  */
 MUST_USE enum result config_read_file(struct config *config, const char *path);
 MUST_USE enum result config_read_text(struct config *config, const char *file, struct span text);
-/* Entries "STRIDER_SECTION_KEY=value" of an environment block; other names that begin with STRIDER_ are left alone. */
+/* Entries "STRIDER_SECTION_KEY=value" of an environment block; other names that begin with STRIDER_
+ * are left alone. */
 MUST_USE enum result config_read_environment(struct config *config, char *const *environment);
 /* "front.listen" and its value, a list's items separated by commas. */
-MUST_USE enum result config_set(struct config *config, const char *name, const char *value, const char *source);
+MUST_USE enum result config_set(struct config *config, const char *name, const char *value,
+                                const char *source);
 /* A list given item by item (options that repeat). */
-MUST_USE enum result config_set_list(struct config *config, enum config_key key, const char *const *items, size_t count,
-                                     const char *source);
+MUST_USE enum result config_set_list(struct config *config, enum config_key key,
+                                     const char *const *items, size_t count, const char *source);
 
 const char *config_text(const struct config *config, enum config_key key);
 static inline uint64_t config_number(const struct config *config, enum config_key key)
@@ -55,7 +58,8 @@ static inline uint64_t config_number(const struct config *config, enum config_ke
     return config->values[key].number;
 }
 
-/* The effective configuration as a config file that reads back as itself, the source of each value beside it. */
+/* The effective configuration as a config file that reads back as itself, the source of each value
+ * beside it. */
 void config_print(const struct config *config, FILE *out);
 /* All keys with default, twin and meaning, for --help. */
 void config_print_keys(FILE *out);

@@ -36,7 +36,8 @@ Test(config, has_a_default_for_every_key)
 
 Test(config, the_last_to_speak_wins_and_is_named)
 {
-    char *environment[] = {(char[]){"STRIDER_FRONT_MAX_PENDING=5"}, (char[]){"STRIDER_LOG_LEVEL=warn"}, NULL};
+    char *environment[] = {(char[]){"STRIDER_FRONT_MAX_PENDING=5"},
+                           (char[]){"STRIDER_LOG_LEVEL=warn"}, NULL};
 
     cr_assert(reads("front {\n maxPending = 3\n}\nlog { level = debug; format = json }"));
     cr_assert_eq(config_read_environment(&config, environment), RESULT_OK);
@@ -52,7 +53,8 @@ Test(config, the_last_to_speak_wins_and_is_named)
 
 Test(config, reads_types_with_their_units)
 {
-    cr_assert(reads("front { maxRequestBytes = 64kb }\nshutdownTimeout = 1.5min\nengine { audit = off\ndurability=off }\n"
+    cr_assert(reads("front { maxRequestBytes = 64kb }\nshutdownTimeout = 1.5min\nengine { audit = "
+                    "off\ndurability=off }\n"
                     "projects = [a, \"b c\"]"));
 
     cr_expect_eq(config_number(&config, CONFIG_FRONT_MAX_REQUEST), 65536u);
@@ -80,24 +82,33 @@ Test(config, refuses_with_a_sentence_that_names_place_and_remedy)
         const char *text;
         const char *says;
     } rows[] = {
-        {"frnt { listen = x }", "s.conf:1: unknown key \"frnt.listen\"; did you mean \"front.listen\"?"},
-        {"\nfront { listn = x }", "s.conf:2: unknown key \"front.listn\"; did you mean \"front.listen\"?"},
-        {"maxPending = 1", "s.conf:1: unknown key \"maxPending\"; did you mean \"front.maxPending\"?"},
+        {"frnt { listen = x }",
+         "s.conf:1: unknown key \"frnt.listen\"; did you mean \"front.listen\"?"},
+        {"\nfront { listn = x }",
+         "s.conf:2: unknown key \"front.listn\"; did you mean \"front.listen\"?"},
+        {"maxPending = 1",
+         "s.conf:1: unknown key \"maxPending\"; did you mean \"front.maxPending\"?"},
         {"entirely { different = 1 }",
          "s.conf:1: unknown key \"entirely.different\" (strider serve --help lists them)"},
-        {"front { maxPending = many }", "s.conf:1: front.maxPending wants a whole number, not \"many\""},
-        {"front { maxPending = 0 }", "s.conf:1: front.maxPending = 0 is out of range (1 to 1000000)"},
-        {"front { maxPending = [1] \n maxPending = 2 }", "s.conf:2: front.maxPending was already given at s.conf:1"},
+        {"front { maxPending = many }",
+         "s.conf:1: front.maxPending wants a whole number, not \"many\""},
+        {"front { maxPending = 0 }",
+         "s.conf:1: front.maxPending = 0 is out of range (1 to 1000000)"},
+        {"front { maxPending = [1] \n maxPending = 2 }",
+         "s.conf:2: front.maxPending was already given at s.conf:1"},
         {"front { maxPending = [1, 2] }", "s.conf:1: front.maxPending wants one value, not a list"},
         {"front { maxRequestBytes = 1gb }",
          "s.conf:1: front.maxRequestBytes = 1gb is out of range (1024 to 16777216 bytes)"},
         {"front { maxRequestBytes = 99999999999999999999gb }",
-         "s.conf:1: front.maxRequestBytes = 99999999999999999999gb is out of range (1024 to 16777216 bytes)"},
+         "s.conf:1: front.maxRequestBytes = 99999999999999999999gb is out of range (1024 to "
+         "16777216 bytes)"},
         {"shutdownTimeout = soon",
          "s.conf:1: shutdownTimeout wants a duration like 500ms, 30s or 10min, not \"soon\""},
         {"engine { audit = maybe }", "s.conf:1: engine.audit wants true or false, not \"maybe\""},
-        {"engine { durability = fast }", "s.conf:1: engine.durability is one of sync|off, not \"fast\""},
-        {"engine { durability = \"\" }", "s.conf:1: engine.durability is one of sync|off, not \"\""},
+        {"engine { durability = fast }",
+         "s.conf:1: engine.durability is one of sync|off, not \"fast\""},
+        {"engine { durability = \"\" }",
+         "s.conf:1: engine.durability is one of sync|off, not \"\""},
         {"engine {", "s.conf:1: a section has no closing }"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -110,7 +121,8 @@ Test(config, refuses_with_a_sentence_that_names_place_and_remedy)
 
 Test(config, prints_what_reads_back_as_itself_without_secrets)
 {
-    cr_assert(reads("auth { tokens = [\"hush\"] }\ndata { dir = \"a\\\"b\\\\c\" }\nfront { maxPending = 12 }"));
+    cr_assert(reads(
+        "auth { tokens = [\"hush\"] }\ndata { dir = \"a\\\"b\\\\c\" }\nfront { maxPending = 12 }"));
     char *printed = NULL;
     size_t count = 0;
     FILE *stream = open_memstream(&printed, &count);
@@ -121,7 +133,8 @@ Test(config, prints_what_reads_back_as_itself_without_secrets)
     cr_expect_not_null(strstr(printed, "tokens = [\"***\"]"));
     struct config again;
     config_init(&again);
-    cr_assert_eq(config_read_text(&again, "printed", span_of(printed, count)), RESULT_OK, "%s", again.problem);
+    cr_assert_eq(config_read_text(&again, "printed", span_of(printed, count)), RESULT_OK, "%s",
+                 again.problem);
     cr_expect_str_eq(config_text(&again, CONFIG_DATA_DIR), "a\"b\\c");
     for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
         cr_expect_eq(again.values[key].number, config.values[key].number);

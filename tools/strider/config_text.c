@@ -1,5 +1,6 @@
 /*
- * config_text.c: a scanner of five kinds of token, and the three rules above it: file, section, list.
+ * config_text.c: a scanner of five kinds of token, and the three rules above it: file, section,
+ * list.
  */
 #include "tools/strider/config_text.h"
 
@@ -117,7 +118,8 @@ static struct token scan_quoted(struct scanner *scanner)
     return (struct token){.kind = TOKEN_WORD, .quoted = true, .text = text, .line = line};
 }
 
-/* A ':' belongs to the word unless white space or a mark follows: "listen: tcp://host:1" and "key: value" read as meant. */
+/* A ':' belongs to the word unless white space or a mark follows: "listen: tcp://host:1" and "key:
+ * value" read as meant. */
 static bool ends_word(const struct scanner *scanner, const uint8_t *at)
 {
     if (at >= scanner->end || *at <= ' ') {
@@ -135,12 +137,14 @@ static struct token scan_bare(struct scanner *scanner)
     while (!ends_word(scanner, end)) {
         end++;
     }
-    struct span word = arena_copy(scanner->arena, span_of(scanner->next, (size_t)(end - scanner->next)));
+    struct span word =
+        arena_copy(scanner->arena, span_of(scanner->next, (size_t)(end - scanner->next)));
     if (word.count == 0) {
         return fail(scanner, "too large");
     }
     scanner->next = end;
-    return (struct token){.kind = TOKEN_WORD, .text = (const char *)word.bytes, .line = scanner->line};
+    return (struct token){
+        .kind = TOKEN_WORD, .text = (const char *)word.bytes, .line = scanner->line};
 }
 
 static void advance(struct scanner *scanner)
@@ -217,7 +221,8 @@ static enum result read_value(struct scanner *scanner, struct config_entry *entr
     return RESULT_OK;
 }
 
-static enum result read_pairs(struct scanner *scanner, const char *section, struct config_text *out);
+static enum result read_pairs(struct scanner *scanner, const char *section,
+                              struct config_text *out);
 
 /* After a key: a section's pairs in braces, or a value. */
 static enum result read_entry(struct scanner *scanner, const char *section, struct config_text *out)
@@ -261,9 +266,13 @@ static enum result read_pairs(struct scanner *scanner, const char *section, stru
         if (result != RESULT_OK) {
             return result;
         }
+        struct token last = scanner->token;
         advance(scanner);
         if (at_mark(scanner, ',') || at_mark(scanner, ';')) {
             advance(scanner);
+        } else if (last.kind == TOKEN_WORD && scanner->token.kind == TOKEN_WORD &&
+                   scanner->token.line == last.line) {
+            return refuse(scanner, "a value with white space needs \"…\" around it");
         }
     }
     return RESULT_OK;

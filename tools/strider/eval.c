@@ -1,5 +1,6 @@
 /*
- * eval.c: `strider eval`: one expression, its value as JSON, or its error with a caret under the place.
+ * eval.c: `strider eval`: one expression, its value as JSON, or its error with a caret under the
+ * place.
  */
 #include "engine/expression/expression.h"
 #include "proto/base/limits.h"
@@ -78,7 +79,8 @@ static int evaluate(struct span source, enum engine_dialect dialect, struct span
     struct engine_evaluation evaluation = {0};
     enum result result = engine_expression_evaluate(expression, &names.names, arena, &evaluation);
     if (result == RESULT_LIMIT && evaluation.error.message == NULL) {
-        return cli_complain("eval", CLI_FAILED, "it takes more steps or memory than an expression may");
+        return cli_complain("eval", CLI_FAILED,
+                            "it takes more steps or memory than an expression may");
     }
     if (result != RESULT_OK) {
         return explain(source, &evaluation.error);
@@ -96,7 +98,8 @@ static int run_eval(const struct cli_arguments *arguments)
     enum engine_dialect dialect;
     const char *wanted = cli_option_value(arguments, "dialect");
     if (!find_dialect(wanted, &dialect)) {
-        return cli_complain("eval", CLI_USAGE, "--dialect is feel, juel or template, not \"%s\"", wanted);
+        return cli_complain("eval", CLI_USAGE, "--dialect is feel, juel or template, not \"%s\"",
+                            wanted);
     }
     struct arena arena;
     arena_init(&arena, 65536, EVAL_ARENA_BYTES);
@@ -115,7 +118,8 @@ static int run_eval(const struct cli_arguments *arguments)
 
 static const struct cli_option eval_options[] = {
     {"context", "JSON|@FILE", "an object whose members are the names in the expression"},
-    {"dialect", "NAME", "feel, juel or template; else told by the marker\n(=…, ${…}, {{…}}), and FEEL without one"},
+    {"dialect", "NAME",
+     "feel, juel or template; else told by the marker\n(=…, ${…}, {{…}}), and FEEL without one"},
     {0},
 };
 

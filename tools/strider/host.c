@@ -21,7 +21,8 @@ static const char *below(char path[PATH_BYTES], const char *directory, const cha
     return path;
 }
 
-static enum result explain(char error[512], const char *directory, const char *part, enum result result)
+static enum result explain(char error[512], const char *directory, const char *part,
+                           enum result result)
 {
     if (result != RESULT_OK) {
         snprintf(error, 512, "%s: %s: %s", directory, part, result_text(result));
@@ -51,7 +52,8 @@ static enum result open_stores(struct cli_host *host, const char *directory, cha
     if (result != RESULT_OK) {
         return explain(error, directory, "journal", result);
     }
-    result = storage_lmdb_state_open(below(path, directory, "state"), STATE_MAP_BYTES, &host->state);
+    result =
+        storage_lmdb_state_open(below(path, directory, "state"), STATE_MAP_BYTES, &host->state);
     if (result != RESULT_OK) {
         return explain(error, directory, "state", result);
     }
@@ -85,7 +87,8 @@ static enum result build_actors(struct cli_host *host, const struct cli_host_opt
     return RESULT_OK;
 }
 
-enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out, char error[512])
+enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out,
+                          char error[512])
 {
     *out = (struct cli_host){.lock = -1};
     enum result result = take_lock(out, options->directory, error);

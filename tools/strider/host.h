@@ -1,6 +1,6 @@
 /*
- * host.h: one engine in this process over a data directory: ports opened, actors built, modules attached. What `serve`
- * shows to the network and `run` uses alone.
+ * host.h: one engine in this process over a data directory: ports opened, actors built, modules
+ * attached. What `serve` shows to the network and `run` uses alone.
  */
 #ifndef TOOLS_STRIDER_HOST_H
 #define TOOLS_STRIDER_HOST_H
@@ -29,13 +29,16 @@ struct cli_host {
 };
 
 /*
- * Opens everything and builds the runtime; nothing runs yet. On failure `error` is a sentence that names the part, and there
- * is nothing to close.
+ * Opens everything and builds the runtime; nothing runs yet. On failure `error` is a sentence that
+ * names the part, and there is nothing to close.
  */
-MUST_USE enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out, char error[512]);
+MUST_USE enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out,
+                                   char error[512]);
 /* Recovers and starts the threads; `error` as above. */
-MUST_USE enum result cli_host_start(struct cli_host *host, struct actor_recovery *recovery, char error[512]);
-/* Joins the threads; drain first, if you want to. The router stays valid and answers RESULT_CLOSED. Idempotent. */
+MUST_USE enum result cli_host_start(struct cli_host *host, struct actor_recovery *recovery,
+                                    char error[512]);
+/* Joins the threads; drain first, if you want to. The router stays valid and answers RESULT_CLOSED.
+ * Idempotent. */
 void cli_host_stop(struct cli_host *host);
 /* Stops, then frees the actors and closes the ports. Idempotent. */
 void cli_host_close(struct cli_host *host);

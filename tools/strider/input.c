@@ -28,7 +28,8 @@ static enum result translate_errno(int error)
 }
 
 /* The stream's rest into one growing allocation. */
-static enum result read_stream(FILE *stream, size_t bytes_max, struct arena *arena, struct span *out)
+static enum result read_stream(FILE *stream, size_t bytes_max, struct arena *arena,
+                               struct span *out)
 {
     size_t capacity = READ_CHUNK_BYTES;
     size_t count = 0;
@@ -78,7 +79,8 @@ int cli_read_json(const char *verb, const char *what, const char *text, struct a
     struct span json = span_text(text);
     const char *file = text[0] == '@' ? text + 1 : NULL;
     char problem[512];
-    if (file != NULL && cli_read_file(file, LIMIT_FRAME_BYTES, arena, &json, problem) != RESULT_OK) {
+    if (file != NULL &&
+        cli_read_file(file, LIMIT_FRAME_BYTES, arena, &json, problem) != RESULT_OK) {
         return cli_complain(verb, CLI_USAGE, "%s: %s", what, problem);
     }
     struct json_error error = {0};
@@ -119,15 +121,15 @@ struct unit {
 };
 
 static const struct unit duration_units[] = {
-    {"", 1000},           {"ms", 1},         {"s", 1000},       {"min", 60000},
-    {"m", 60000},         {"h", 3600000},    {"d", 86400000},   {"w", 7ull * 86400000},
+    {"", 1000},   {"ms", 1},      {"s", 1000},     {"min", 60000},
+    {"m", 60000}, {"h", 3600000}, {"d", 86400000}, {"w", 7ull * 86400000},
     {NULL, 0},
 };
 
 static const struct unit byte_units[] = {
-    {"", 1},           {"b", 1},         {"k", 1u << 10},    {"kb", 1u << 10}, {"m", 1u << 20},
-    {"mb", 1u << 20},  {"g", 1u << 30},  {"gb", 1u << 30},   {"t", 1ull << 40}, {"tb", 1ull << 40},
-    {NULL, 0},
+    {"", 1},           {"b", 1},           {"k", 1u << 10}, {"kb", 1u << 10},
+    {"m", 1u << 20},   {"mb", 1u << 20},   {"g", 1u << 30}, {"gb", 1u << 30},
+    {"t", 1ull << 40}, {"tb", 1ull << 40}, {NULL, 0},
 };
 
 static bool unit_is(struct span written, const char *name)

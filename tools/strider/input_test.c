@@ -7,7 +7,7 @@ Test(input, durations_and_sizes_read_as_meant)
 {
     static const struct {
         const char *text;
-        uint64_t ms;    /* UINT64_MAX: refused */
+        uint64_t ms; /* UINT64_MAX: refused */
         uint64_t bytes;
     } rows[] = {
         {"0", 0, 0},
@@ -32,9 +32,11 @@ Test(input, durations_and_sizes_read_as_meant)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint64_t value = 0;
         enum result result = cli_parse_duration(span_text(rows[i].text), &value);
-        cr_expect_eq(result == RESULT_OK ? value : UINT64_MAX, rows[i].ms, "%s as a duration", rows[i].text);
+        cr_expect_eq(result == RESULT_OK ? value : UINT64_MAX, rows[i].ms, "%s as a duration",
+                     rows[i].text);
         result = cli_parse_bytes(span_text(rows[i].text), &value);
-        cr_expect_eq(result == RESULT_OK ? value : UINT64_MAX, rows[i].bytes, "%s as a size", rows[i].text);
+        cr_expect_eq(result == RESULT_OK ? value : UINT64_MAX, rows[i].bytes, "%s as a size",
+                     rows[i].text);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
- * logs.c: the writer behind log_line. A line is built on the caller's stack and leaves by one write(2), so lines of several
- * threads never mix and no lock is needed. The format is set once, before any thread starts.
+ * logs.c: the writer behind log_line. A line is built on the caller's stack and leaves by one
+ * write(2), so lines of several threads never mix and no lock is needed. The format is set once,
+ * before any thread starts.
  */
 #include "tools/strider/logs.h"
 
@@ -100,7 +101,8 @@ static bool next_field(struct span *fields, struct span *name, struct span *valu
     return name->count > 0;
 }
 
-/* Is it a number that JSON takes as it stands? Leading zeroes mean an id, and so does great length. */
+/* Is it a number that JSON takes as it stands? Leading zeroes mean an id, and so does great length.
+ */
 static bool is_number(struct span text)
 {
     size_t digits = 0;

@@ -12,11 +12,11 @@ enum logs_format { LOGS_AUTO, LOGS_TEXT, LOGS_JSON }; /* AUTO: text when stderr 
 void logs_open(enum log_level least, enum logs_format format);
 
 /*
- * Private to logs.c and its test: one line as it is written, newline included; at most LOGS_LINE_BYTES, cut before that.
- * Returns its bytes.
+ * Private to logs.c and its test: one line as it is written, newline included; at most
+ * LOGS_LINE_BYTES, cut before that. Returns its bytes.
  */
 #define LOGS_LINE_BYTES 8192u
-size_t logs_format_line(char out[LOGS_LINE_BYTES], enum logs_format format, enum log_level level, const char *id,
-                        struct span fields, int64_t unix_ms);
+size_t logs_format_line(char out[LOGS_LINE_BYTES], enum logs_format format, enum log_level level,
+                        const char *id, struct span fields, int64_t unix_ms);
 
 #endif

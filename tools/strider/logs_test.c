@@ -12,15 +12,17 @@ static const char *line(enum logs_format format, enum log_level level, const cha
 
 Test(logs, json_has_a_member_for_each_field)
 {
-    cr_expect_str_eq(line(LOGS_JSON, LOG_WARN, "shard=3 id=0042 why=\"no room, \t\\ now\" empty= last"),
-                     "{\"at\":\"2025-11-30T10:27:33.123Z\",\"level\":\"WARN\",\"id\":\"SOME-ID\",\"shard\":3,"
-                     "\"id\":\"0042\",\"why\":\"no room, \\u0009\\\\ now\",\"empty\":\"\",\"last\":\"\"}\n");
+    cr_expect_str_eq(
+        line(LOGS_JSON, LOG_WARN, "shard=3 id=0042 why=\"no room, \t\\ now\" empty= last"),
+        "{\"at\":\"2025-11-30T10:27:33.123Z\",\"level\":\"WARN\",\"id\":\"SOME-ID\",\"shard\":3,"
+        "\"id\":\"0042\",\"why\":\"no room, \\u0009\\\\ now\",\"empty\":\"\",\"last\":\"\"}\n");
 }
 
 Test(logs, text_is_aligned_by_level_and_has_no_control_characters)
 {
     cr_expect_str_eq(line(LOGS_TEXT, LOG_INFO, "a=1"), "10:27:33.123 INFO  SOME-ID a=1\n");
-    cr_expect_str_eq(line(LOGS_TEXT, LOG_DEBUG, "a=\x1b[1m"), "10:27:33.123 DEBUG SOME-ID a= [1m\n");
+    cr_expect_str_eq(line(LOGS_TEXT, LOG_DEBUG, "a=\x1b[1m"),
+                     "10:27:33.123 DEBUG SOME-ID a= [1m\n");
     cr_expect_str_eq(line(LOGS_TEXT, LOG_CRITICAL, ""), "10:27:33.123 CRITICAL SOME-ID \n");
 }
 
@@ -36,7 +38,8 @@ Test(logs, a_line_of_any_length_is_whole_json_within_its_bound)
         struct span value;
         struct json_error error;
         arena_init(&arena, 4096, 1 << 20);
-        cr_expect_eq(json_to_wire(span_text(text), 4, &arena, &value, &error), RESULT_OK, "%zu bytes: %s", count, text);
+        cr_expect_eq(json_to_wire(span_text(text), 4, &arena, &value, &error), RESULT_OK,
+                     "%zu bytes: %s", count, text);
         cr_expect_eq(text[strlen(text) - 1], '\n');
         arena_release(&arena);
     }

@@ -11,7 +11,9 @@
 #include "perf/bench.h"
 
 static const struct cli_verb bench_verb = {
-    .name = "bench", .summary = "Measures this build against the bare ceilings of the machine", .raw = bench_main};
+    .name = "bench",
+    .summary = "Measures this build against the bare ceilings of the machine",
+    .raw = bench_main};
 #endif
 
 static int run_version(const struct cli_arguments *arguments)

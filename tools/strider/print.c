@@ -86,7 +86,8 @@ static size_t width_of(struct span text)
     return width;
 }
 
-/* The text in `width` columns, cut with an ellipsis when it is longer; nothing behind it when `last`. */
+/* The text in `width` columns, cut with an ellipsis when it is longer; nothing behind it when
+ * `last`. */
 static void print_cell(struct span text, size_t width, bool last)
 {
     size_t columns = 0;

@@ -1,6 +1,6 @@
 /*
- * print.h: results on stdout: JSON for programs, aligned text for people. Text from outside never reaches a terminal with
- * control characters in it.
+ * print.h: results on stdout: JSON for programs, aligned text for people. Text from outside never
+ * reaches a terminal with control characters in it.
  */
 #ifndef TOOLS_STRIDER_PRINT_H
 #define TOOLS_STRIDER_PRINT_H
@@ -21,13 +21,15 @@ struct cli_column {
 
 #define CLI_COLUMNS_MAX 12u
 
-/* Rows: an ARRAY value of maps. Columns end with a NULL heading; one that is empty in every row is left out. */
+/* Rows: an ARRAY value of maps. Columns end with a NULL heading; one that is empty in every row is
+ * left out. */
 void cli_print_table(const struct cli_column *columns, struct span rows, struct arena *arena);
-/* "Name  value" lines of a MAP value's members, those that are empty left out; maps and lists as JSON. */
+/* "Name  value" lines of a MAP value's members, those that are empty left out; maps and lists as
+ * JSON. */
 void cli_print_members(struct span map, struct arena *arena);
 /*
- * A value as a cell: text as it is, control characters replaced; a list of waits as "approve (human), pay (retry)"; all
- * else as JSON; nil as nothing.
+ * A value as a cell: text as it is, control characters replaced; a list of waits as "approve
+ * (human), pay (retry)"; all else as JSON; nil as nothing.
  */
 struct span cli_cell(struct span value, struct arena *arena);
 

@@ -23,7 +23,8 @@ void cli_projects_init(struct cli_projects *projects)
 {
     *projects = (struct cli_projects){0};
     arena_init(&projects->arena, 1u << 16, PROJECTS_ARENA_BYTES);
-    projects->projects = arena_zero(&projects->arena, CLI_PROJECTS_MAX * sizeof(struct actor_project));
+    projects->projects =
+        arena_zero(&projects->arena, CLI_PROJECTS_MAX * sizeof(struct actor_project));
 }
 
 void cli_projects_release(struct cli_projects *projects)
@@ -60,8 +61,8 @@ static enum result describe_id(struct cli_projects *projects, const char *file, 
 {
     struct span text = wire_is(value, WIRE_STRING) ? wire_head(value).as.text : SPAN_EMPTY;
     if (!id_is_valid(text)) {
-        return refuse(projects, "%s: %s is no id (1 to %u of A-Za-z0-9._:@+-, no dot at an end)", file,
-                      key, LIMIT_ID_BYTES);
+        return refuse(projects, "%s: %s is no id (1 to %u of A-Za-z0-9._:@+-, no dot at an end)",
+                      file, key, LIMIT_ID_BYTES);
     }
     *out = text;
     return RESULT_OK;
@@ -85,14 +86,16 @@ static enum result describe_pair(struct cli_projects *projects, const char *file
         return RESULT_OK;
     }
     struct span name = arena_copy(&projects->arena, key);
-    const char *near = name.count == 0 ? NULL
-                                       : cli_nearest((const char *)name.bytes, known,
-                                                     sizeof(known) / sizeof(known[0]), sizeof(known[0]));
+    const char *near = name.count == 0
+                           ? NULL
+                           : cli_nearest((const char *)name.bytes, known,
+                                         sizeof(known) / sizeof(known[0]), sizeof(known[0]));
     if (near != NULL) {
-        return refuse(projects, "%s: unknown key \"%.*s\"; did you mean \"%s\"?", file, SPAN_ARG(key), near);
+        return refuse(projects, "%s: unknown key \"%.*s\"; did you mean \"%s\"?", file,
+                      SPAN_ARG(key), near);
     }
-    return refuse(projects, "%s: unknown key \"%.*s\" (projectId, workspaceId and env are known)", file,
-                  SPAN_ARG(key));
+    return refuse(projects, "%s: unknown key \"%.*s\" (projectId, workspaceId and env are known)",
+                  file, SPAN_ARG(key));
 }
 
 enum result cli_project_describe(struct cli_projects *projects, const char *file, struct span text,
@@ -151,7 +154,8 @@ static enum result add_file(struct cli_projects *projects, const char *folder, c
     char problem[512];
     struct span content;
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &projects->arena, &content, problem) != RESULT_OK) {
+    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &projects->arena, &content, problem) !=
+        RESULT_OK) {
         return refuse(projects, "%s", problem);
     }
     if (strcmp(name, "project.json") == 0) {
@@ -161,24 +165,27 @@ static enum result add_file(struct cli_projects *projects, const char *folder, c
         return read_json(projects, path, content, &project->modules);
     }
     struct span kept = arena_copy(&projects->arena, span_text(name));
-    definitions[project->definition_count++] = (struct actor_project_file){.name = kept, .content = content};
+    definitions[project->definition_count++] =
+        (struct actor_project_file){.name = kept, .content = content};
     projects->definition_count++;
     return RESULT_OK;
 }
 
-static enum result add_project(struct cli_projects *projects, const char *folder, struct dirent **names,
-                               int count)
+static enum result add_project(struct cli_projects *projects, const char *folder,
+                               struct dirent **names, int count)
 {
     if (projects->count == CLI_PROJECTS_MAX || count > (int)CLI_DEFINITIONS_MAX) {
-        return refuse(projects, "%s: more than %u projects, or %u files in one", folder, CLI_PROJECTS_MAX,
-                      CLI_DEFINITIONS_MAX);
+        return refuse(projects, "%s: more than %u projects, or %u files in one", folder,
+                      CLI_PROJECTS_MAX, CLI_DEFINITIONS_MAX);
     }
     struct actor_project *project = &projects->projects[projects->count];
-    *project = (struct actor_project){.project = span_text("default"), .workspace = span_text("default")};
+    *project =
+        (struct actor_project){.project = span_text("default"), .workspace = span_text("default")};
     struct actor_project_file *definitions =
         arena_zero(&projects->arena, (size_t)count * sizeof(*definitions));
     if (definitions == NULL) {
-        return refuse(projects, "%s: projects need more than %u bytes", folder, PROJECTS_ARENA_BYTES);
+        return refuse(projects, "%s: projects need more than %u bytes", folder,
+                      PROJECTS_ARENA_BYTES);
     }
     project->definitions = definitions;
     enum result result = RESULT_OK;
@@ -230,7 +237,8 @@ static enum result add_subfolders(struct cli_projects *projects, const char *fol
         free_names(names, count);
     }
     if (result == RESULT_OK && projects->count == before) {
-        return refuse(projects, "%s: no project here (project.json, modules.json or *.bpmn)", folder);
+        return refuse(projects, "%s: no project here (project.json, modules.json or *.bpmn)",
+                      folder);
     }
     return result;
 }

@@ -1,5 +1,6 @@
 /*
- * project.h: project folders: project.json, modules.json and definitions (*.bpmn *.json *.dmn) as the runtime loads them.
+ * project.h: project folders: project.json, modules.json and definitions (*.bpmn *.json *.dmn) as
+ * the runtime loads them.
  */
 #ifndef TOOLS_STRIDER_PROJECT_H
 #define TOOLS_STRIDER_PROJECT_H
@@ -22,13 +23,15 @@ void cli_projects_init(struct cli_projects *projects);
 void cli_projects_release(struct cli_projects *projects);
 
 /*
- * Adds the project in a folder, or the projects in its subfolders, in the order of their names. Reads the files, compiles
- * nothing. RESULT_INVALID with `problem` ("PATH:LINE:COLUMN: …" where a file has a line to blame); what was added before stays.
+ * Adds the project in a folder, or the projects in its subfolders, in the order of their names.
+ * Reads the files, compiles nothing. RESULT_INVALID with `problem` ("PATH:LINE:COLUMN: …" where a
+ * file has a line to blame); what was added before stays.
  */
 MUST_USE enum result cli_projects_add(struct cli_projects *projects, const char *folder);
 
-/* Private to project.c and its test: project.json's text into a project. `file` is its name for messages. */
-MUST_USE enum result cli_project_describe(struct cli_projects *projects, const char *file, struct span text,
-                                          struct actor_project *out);
+/* Private to project.c and its test: project.json's text into a project. `file` is its name for
+ * messages. */
+MUST_USE enum result cli_project_describe(struct cli_projects *projects, const char *file,
+                                          struct span text, struct actor_project *out);
 
 #endif

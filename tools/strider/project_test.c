@@ -21,8 +21,10 @@ Test(project, describes_itself_in_three_keys)
 {
     struct actor_project project = {0};
 
-    cr_assert_eq(cli_project_describe(&projects, "p", span_text("{\"projectId\":\"shop\",\"workspaceId\":\"w\",\"env\":{\"a\":1}}"),
-                                      &project),
+    cr_assert_eq(cli_project_describe(
+                     &projects, "p",
+                     span_text("{\"projectId\":\"shop\",\"workspaceId\":\"w\",\"env\":{\"a\":1}}"),
+                     &project),
                  RESULT_OK);
 
     cr_expect(span_is(project.project, "shop"));
@@ -38,16 +40,21 @@ Test(project, refuses_what_it_does_not_understand)
     } rows[] = {
         {"{\n \"projectId\": }", "p:2:15: unexpected character"},
         {"[]", "p: not an object"},
-        {"{\"projectId\":\"../up\"}", "p: projectId is no id (1 to 128 of A-Za-z0-9._:@+-, no dot at an end)"},
-        {"{\"projectId\":7}", "p: projectId is no id (1 to 128 of A-Za-z0-9._:@+-, no dot at an end)"},
+        {"{\"projectId\":\"../up\"}",
+         "p: projectId is no id (1 to 128 of A-Za-z0-9._:@+-, no dot at an end)"},
+        {"{\"projectId\":7}",
+         "p: projectId is no id (1 to 128 of A-Za-z0-9._:@+-, no dot at an end)"},
         {"{\"env\":[]}", "p: env is no object"},
         {"{\"projectID\":\"a\"}", "p: unknown key \"projectID\"; did you mean \"projectId\"?"},
-        {"{\"colour\":\"a\"}", "p: unknown key \"colour\" (projectId, workspaceId and env are known)"},
+        {"{\"colour\":\"a\"}",
+         "p: unknown key \"colour\" (projectId, workspaceId and env are known)"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct actor_project project = {0};
-        cr_expect_eq(cli_project_describe(&projects, "p", span_text(rows[i].text), &project), RESULT_INVALID);
-        cr_expect_str_eq(projects.problem, rows[i].says, "%s\nsays %s", rows[i].text, projects.problem);
+        cr_expect_eq(cli_project_describe(&projects, "p", span_text(rows[i].text), &project),
+                     RESULT_INVALID);
+        cr_expect_str_eq(projects.problem, rows[i].says, "%s\nsays %s", rows[i].text,
+                         projects.problem);
     }
 }
 

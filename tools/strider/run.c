@@ -1,8 +1,10 @@
 /*
- * run.c: `strider run`: one execution in this process, on the real actors and the embedded store. It waits for what happens
- * by itself (timers, retries, module answers) and ends when the execution does, or when only somebody outside can go on.
+ * run.c: `strider run`: one execution in this process, on the real actors and the embedded store.
+ * It waits for what happens by itself (timers, retries, module answers) and ends when the execution
+ * does, or when only somebody outside can go on.
  *
- * The main thread asks and waits; replies and events reach it through an inbox that the actors' threads fill.
+ * The main thread asks and waits; replies and events reach it through an inbox that the actors'
+ * threads fill.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -26,12 +28,12 @@
 #include "tools/strider/print.h"
 #include "tools/strider/verbs.h"
 
-#define RUN_ARENA_BYTES   (512u << 20)
-#define RUN_PROJECT       "default"
-#define TICK_MS           200 /* how often Ctrl-C is looked for while nothing happens */
-#define LAST_WRITES_MS    5000
-#define DEFINITIONS_MAX   64u
-#define DIRECTORY_BYTES   4096u
+#define RUN_ARENA_BYTES (512u << 20)
+#define RUN_PROJECT     "default"
+#define TICK_MS         200 /* how often Ctrl-C is looked for while nothing happens */
+#define LAST_WRITES_MS  5000
+#define DEFINITIONS_MAX 64u
+#define DIRECTORY_BYTES 4096u
 
 /* ---- inbox ---- */
 
@@ -91,7 +93,8 @@ static void inbox_release(struct inbox *inbox)
 static bool interrupted(void)
 {
     sigset_t pending;
-    return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
 /* Until there is a reply to the ticket or there are more events than `seen`. False: Ctrl-C. */
@@ -176,11 +179,14 @@ static int read_definition(struct run *run, const char *path, struct span proces
     fprintf(stderr, "%.*s", SPAN_ARG(text));
     int code = CLI_DONE;
     if (result != RESULT_OK) {
-        code = report.errors > 0 ? CLI_FAILED : cli_complain("run", CLI_FAILED, "%s: %s", path, result_text(result));
+        code = report.errors > 0
+                   ? CLI_FAILED
+                   : cli_complain("run", CLI_FAILED, "%s: %s", path, result_text(result));
     } else if (run->definition_count == 0) {
         const struct engine_process *process = engine_definition_find(definition, process_id);
         if (process == NULL) {
-            code = cli_complain("run", CLI_USAGE, "%s has no process \"%.*s\"", path, SPAN_ARG(process_id));
+            code = cli_complain("run", CLI_USAGE, "%s has no process \"%.*s\"", path,
+                                SPAN_ARG(process_id));
         } else {
             run->process = arena_copy(&run->arena, process->id);
         }
@@ -190,8 +196,8 @@ static int read_definition(struct run *run, const char *path, struct span proces
     }
     engine_report_release(&report);
     const char *slash = strrchr(path, '/');
-    run->definitions[run->definition_count++] =
-        (struct actor_project_file){.name = span_text(slash == NULL ? path : slash + 1), .content = content};
+    run->definitions[run->definition_count++] = (struct actor_project_file){
+        .name = span_text(slash == NULL ? path : slash + 1), .content = content};
     return code;
 }
 
@@ -200,7 +206,8 @@ static int read_definitions(struct run *run)
     const char *process = cli_option_value(run->arguments, "process");
     int code = read_definition(run, run->arguments->operands[0], span_text(process));
     const char *with;
-    for (size_t i = 0; code == CLI_DONE && (with = cli_option_nth(run->arguments, "with", i)) != NULL; i++) {
+    for (size_t i = 0;
+         code == CLI_DONE && (with = cli_option_nth(run->arguments, "with", i)) != NULL; i++) {
         code = read_definition(run, with, SPAN_EMPTY);
     }
     return code;
@@ -229,7 +236,8 @@ static int read_pairs(struct run *run, const char *option, const char *shown_as,
     return CLI_DONE;
 }
 
-static int read_option_json(struct run *run, const char *option, const char *shown_as, struct span *out)
+static int read_option_json(struct run *run, const char *option, const char *shown_as,
+                            struct span *out)
 {
     const char *text = cli_option_value(run->arguments, option);
     *out = SPAN_EMPTY;
@@ -264,12 +272,14 @@ static int load_project(struct run *run)
     if (result != RESULT_OK && problems.count == 0) {
         problems = span_text(result_text(result));
     }
-    return result == RESULT_OK ? CLI_DONE : cli_complain("run", CLI_FAILED, "%.*s", SPAN_ARG(problems));
+    return result == RESULT_OK ? CLI_DONE
+                               : cli_complain("run", CLI_FAILED, "%.*s", SPAN_ARG(problems));
 }
 
 /* ---- asking the engine ---- */
 
-static int send_request(struct run *run, enum proto_operation operation, struct span body, enum ticket ticket)
+static int send_request(struct run *run, enum proto_operation operation, struct span body,
+                        enum ticket ticket)
 {
     struct proto_message *request = message_new(PROTO_REQUEST, body.count);
     if (request == NULL || body.count == 0) {
@@ -285,7 +295,8 @@ static int send_request(struct run *run, enum proto_operation operation, struct 
     enum result result = router->send(router, &request);
     if (result != RESULT_OK) {
         message_free(request);
-        return cli_complain("run", CLI_FAILED, "the engine does not take the request: %s", result_text(result));
+        return cli_complain("run", CLI_FAILED, "the engine does not take the request: %s",
+                            result_text(result));
     }
     return CLI_DONE;
 }
@@ -356,7 +367,8 @@ static void show_steps(struct run *run, struct span execution)
         if (sequence > run->shown) {
             struct span at = wire_string_or(wire_find_text(step, "at"), "");
             struct span task = cli_cell(wire_find_text(step, "taskId"), &run->arena);
-            fprintf(stderr, "%.*s  step %3" PRId64 "  %.*s\n", SPAN_ARG(at), sequence, SPAN_ARG(task));
+            fprintf(stderr, "%.*s  step %3" PRId64 "  %.*s\n", SPAN_ARG(at), sequence,
+                    SPAN_ARG(task));
             run->shown = sequence;
         }
     }
@@ -375,8 +387,8 @@ static void show_waits(struct run *run, struct span execution)
         struct span task = cli_cell(wire_find_text(wait, "taskId"), &run->arena);
         struct span kind = cli_cell(wire_find_text(wait, "kind"), &run->arena);
         struct span due = cli_cell(wire_find_text(wait, "dueAt"), &run->arena);
-        fprintf(stderr, "waiting: %.*s (%.*s)%s%.*s\n", SPAN_ARG(task), SPAN_ARG(kind), due.count > 0 ? " until " : "",
-                SPAN_ARG(due));
+        fprintf(stderr, "waiting: %.*s (%.*s)%s%.*s\n", SPAN_ARG(task), SPAN_ARG(kind),
+                due.count > 0 ? " until " : "", SPAN_ARG(due));
     }
 }
 
@@ -395,7 +407,8 @@ static struct span trace_of(struct run *run, struct span execution, bool json)
         if (json) {
             wire_write_string(&writer, task);
         } else {
-            text = arena_format(&run->arena, "%.*s%s%.*s", SPAN_ARG(text), text.count == 0 ? "" : " > ", SPAN_ARG(task));
+            text = arena_format(&run->arena, "%.*s%s%.*s", SPAN_ARG(text),
+                                text.count == 0 ? "" : " > ", SPAN_ARG(task));
         }
     }
     if (!json) {
@@ -407,9 +420,10 @@ static struct span trace_of(struct run *run, struct span execution, bool json)
 
 static void show_result(struct run *run, struct span execution)
 {
-    static const char *const members[] = {"executionId", "process", "state",     "status", "lifecycle",
-                                          "trace",       "waiting", "request",   "response", "context",
-                                          "module",      "execution", "nodes",   "output", "error"};
+    static const char *const members[] = {"executionId", "process", "state",   "status",
+                                          "lifecycle",   "trace",   "waiting", "request",
+                                          "response",    "context", "module",  "execution",
+                                          "nodes",       "output",  "error"};
     bool json = cli_wants_json(run->arguments);
     struct wire_writer writer;
     wire_writer_init(&writer, &run->arena, execution.count + 256);
@@ -417,7 +431,8 @@ static void show_result(struct run *run, struct span execution)
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         bool trace = strcmp(members[i], "trace") == 0;
-        struct span value = trace ? trace_of(run, execution, json) : wire_find_text(execution, members[i]);
+        struct span value =
+            trace ? trace_of(run, execution, json) : wire_find_text(execution, members[i]);
         if (value.count > 0) {
             wire_pair_value(&writer, members[i], value);
             count++;
@@ -444,7 +459,8 @@ static int conclude(struct run *run, struct span execution)
     show_result(run, execution);
     if ((state & ENGINE_STATE_STOPPED) == 0) {
         struct span waits = cli_cell(wire_find_text(execution, "waiting"), &run->arena);
-        return cli_complain("run", CLI_WAITING, "waiting for input from outside: %.*s", SPAN_ARG(waits));
+        return cli_complain("run", CLI_WAITING, "waiting for input from outside: %.*s",
+                            SPAN_ARG(waits));
     }
     if ((state & ENGINE_STATE_EXCEPTION) == 0 && (state & ENGINE_STATE_COMPLETED) != 0) {
         return CLI_DONE;
@@ -458,7 +474,12 @@ static int conclude(struct run *run, struct span execution)
 
 /* ---- following ---- */
 
-enum standing { STANDING_MOVES, STANDING_WAITS_FOR_TIME, STANDING_WAITS_FOR_OTHERS, STANDING_ENDED };
+enum standing {
+    STANDING_MOVES,
+    STANDING_WAITS_FOR_TIME,
+    STANDING_WAITS_FOR_OTHERS,
+    STANDING_ENDED
+};
 
 static enum standing standing_of(struct span execution)
 {
@@ -553,7 +574,8 @@ static int choose_directory(struct run *run)
         return CLI_DONE;
     }
     const char *parent = getenv("TMPDIR");
-    snprintf(run->directory, sizeof(run->directory), "%s/strider-run-XXXXXX", parent == NULL ? "/tmp" : parent);
+    snprintf(run->directory, sizeof(run->directory), "%s/strider-run-XXXXXX",
+             parent == NULL ? "/tmp" : parent);
     if (mkdtemp(run->directory) == NULL) {
         return cli_complain("run", CLI_FAILED, "%s: %s", run->directory, strerror(errno));
     }
@@ -609,7 +631,8 @@ static void clean_up(struct run *run)
 {
     if (run->host.started && !run->temporary &&
         actor_runtime_drain(run->host.runtime, LAST_WRITES_MS) != RESULT_OK) {
-        cli_complain("run", CLI_DONE, "the journal in %s holds what is not flushed yet", run->directory);
+        cli_complain("run", CLI_DONE, "the journal in %s holds what is not flushed yet",
+                     run->directory);
     }
     cli_host_close(&run->host);
     if (run->temporary) {
@@ -626,7 +649,8 @@ static int run_run(const struct cli_arguments *arguments)
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* before any thread: they are looked for between two waits */
+    pthread_sigmask(SIG_BLOCK, &ends,
+                    NULL); /* before any thread: they are looked for between two waits */
     arena_init(&run.arena, 65536, RUN_ARENA_BYTES);
     inbox_init(&run.inbox);
     logs_open(LOG_WARN, LOGS_AUTO);
@@ -657,10 +681,12 @@ const struct cli_verb cli_run = {
     .operands_min = 1,
     .operands_max = 1,
     .options = run_options,
-    .details = "Timers, retries and module answers are waited for. Example:\n"
-               "  strider run order.bpmn --request '{\"total\": 80}' --modules modules.json --trace\n"
-               "\n"
-               "Exit code: 0 completed, 1 failed, 2 wrong usage, 3 it waits for input from outside (a person,\n"
-               "a callback, a message, a signal).",
+    .details =
+        "Timers, retries and module answers are waited for. Example:\n"
+        "  strider run order.bpmn --request '{\"total\": 80}' --modules modules.json --trace\n"
+        "\n"
+        "Exit code: 0 completed, 1 failed, 2 wrong usage, 3 it waits for input from outside (a "
+        "person,\n"
+        "a callback, a message, a signal).",
     .run = run_run,
 };

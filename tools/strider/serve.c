@@ -1,5 +1,6 @@
 /*
- * serve.c: `strider serve`: configuration, wiring of ports, actors and listeners, and the life of the process by signals.
+ * serve.c: `strider serve`: configuration, wiring of ports, actors and listeners, and the life of
+ * the process by signals.
  *
  * The main thread only waits for signals; all of them are blocked before the first thread starts.
  */
@@ -27,9 +28,10 @@
 extern char **environ;
 
 /*
- * The way of events to the admin listener. The runtime needs its observer when it is made, the listener needs the runtime's
- * router: so the runtime gets this, and the listener is put behind it later. `target` is written once (release) after the
- * listener is whole and read (acquire) by the threads that observe; they are joined before the listener closes.
+ * The way of events to the admin listener. The runtime needs its observer when it is made, the
+ * listener needs the runtime's router: so the runtime gets this, and the listener is put behind it
+ * later. `target` is written once (release) after the listener is whole and read (acquire) by the
+ * threads that observe; they are joined before the listener closes.
  */
 struct relay {
     struct proto_sink sink;
@@ -91,11 +93,13 @@ static enum result apply_options(struct config *config, const struct cli_argumen
         result = config_set_list(config, CONFIG_ADMIN_LISTEN, &admin, 1, "option --admin");
     }
     const char *set;
-    for (size_t i = 0; result == RESULT_OK && (set = cli_option_nth(arguments, "set", i)) != NULL; i++) {
+    for (size_t i = 0; result == RESULT_OK && (set = cli_option_nth(arguments, "set", i)) != NULL;
+         i++) {
         char name[128];
         size_t length = strcspn(set, "=");
         if (set[length] == '\0' || length == 0 || length >= sizeof(name)) {
-            snprintf(config->problem, sizeof(config->problem), "--set wants KEY=VALUE, not \"%s\"", set);
+            snprintf(config->problem, sizeof(config->problem), "--set wants KEY=VALUE, not \"%s\"",
+                     set);
             return RESULT_INVALID;
         }
         snprintf(name, sizeof(name), "%.*s", (int)length, set);
@@ -114,7 +118,8 @@ static enum result read_config(struct config *config, const struct cli_arguments
     return result == RESULT_OK ? apply_options(config, arguments) : result;
 }
 
-/* The configured tokens and those of auth.file, one a line; all texts live in the config's arena. */
+/* The configured tokens and those of auth.file, one a line; all texts live in the config's arena.
+ */
 static int gather_tokens(struct server *server)
 {
     const struct config_value *configured = &server->config.values[CONFIG_AUTH_TOKENS];
@@ -151,9 +156,10 @@ static int gather_tokens(struct server *server)
 
 /* ---- projects ---- */
 
-/* Reads all configured projects and loads them, all or nothing. The problem is a text that may have several lines. */
-static enum result load_projects(struct server *server, struct cli_projects *projects, struct arena *arena,
-                                 struct span *problem)
+/* Reads all configured projects and loads them, all or nothing. The problem is a text that may have
+ * several lines. */
+static enum result load_projects(struct server *server, struct cli_projects *projects,
+                                 struct arena *arena, struct span *problem)
 {
     const struct config_value *folders = &server->config.values[CONFIG_PROJECTS];
     for (size_t i = 0; i < folders->count; i++) {
@@ -165,8 +171,8 @@ static enum result load_projects(struct server *server, struct cli_projects *pro
     if (projects->count == 0) {
         return RESULT_OK;
     }
-    enum result result =
-        actor_runtime_load(server->host.runtime, projects->projects, projects->count, arena, problem);
+    enum result result = actor_runtime_load(server->host.runtime, projects->projects,
+                                            projects->count, arena, problem);
     if (result != RESULT_OK && problem->count == 0) {
         *problem = span_text(result_text(result));
     }
@@ -208,10 +214,10 @@ static void reload(struct server *server)
     uint64_t begin_us = monotonic_us();
     if (load_projects(server, &projects, &arena, &problem) == RESULT_OK) {
         uint64_t elapsed_ms = (monotonic_us() - begin_us) / 1000;
-        log_line(LOG_INFO, "SERVE-RELOADED", "projects=%zu definitions=%zu ms=%" PRIu64, projects.count,
-                 projects.definition_count, elapsed_ms);
-        fprintf(stderr, "strider: reloaded %zu projects, %zu definitions, in %" PRIu64 " ms\n", projects.count,
-                projects.definition_count, elapsed_ms);
+        log_line(LOG_INFO, "SERVE-RELOADED", "projects=%zu definitions=%zu ms=%" PRIu64,
+                 projects.count, projects.definition_count, elapsed_ms);
+        fprintf(stderr, "strider: reloaded %zu projects, %zu definitions, in %" PRIu64 " ms\n",
+                projects.count, projects.definition_count, elapsed_ms);
     } else {
         log_line(LOG_ERROR, "SERVE-RELOAD-REFUSED", "projects=%zu", projects.count);
         fprintf(stderr, "strider: reload refused, all projects stay as they were:\n");
@@ -236,29 +242,31 @@ static void view_metrics(void *owner, struct arena *arena, struct span *text)
     struct transport_front_stats front;
     actor_runtime_metrics(server->host.runtime, arena, &engine);
     transport_front_stats(server->front, &front);
-    *text = arena_format(arena,
-                         "%.*s"
-                         "# HELP strider_front_requests_total Requests that arrived over NNG.\n"
-                         "# TYPE strider_front_requests_total counter\n"
-                         "strider_front_requests_total %" PRIu64 "\n"
-                         "# HELP strider_front_refused_total Requests refused by the front, by reason.\n"
-                         "# TYPE strider_front_refused_total counter\n"
-                         "strider_front_refused_total{reason=\"invalid\"} %" PRIu64 "\n"
-                         "strider_front_refused_total{reason=\"unauthorized\"} %" PRIu64 "\n"
-                         "strider_front_refused_total{reason=\"overloaded\"} %" PRIu64 "\n"
-                         "strider_front_refused_total{reason=\"oversized\"} %" PRIu64 "\n"
-                         "# HELP strider_front_pending Requests in flight.\n"
-                         "# TYPE strider_front_pending gauge\n"
-                         "strider_front_pending %" PRIu32 "\n",
-                         SPAN_ARG(engine), front.requests, front.invalid, front.unauthorized,
-                         front.overloaded, front.oversized, front.pending);
+    *text = arena_format(
+        arena,
+        "%.*s"
+        "# HELP strider_front_requests_total Requests that arrived over NNG.\n"
+        "# TYPE strider_front_requests_total counter\n"
+        "strider_front_requests_total %" PRIu64 "\n"
+        "# HELP strider_front_refused_total Requests refused by the front, by reason.\n"
+        "# TYPE strider_front_refused_total counter\n"
+        "strider_front_refused_total{reason=\"invalid\"} %" PRIu64 "\n"
+        "strider_front_refused_total{reason=\"unauthorized\"} %" PRIu64 "\n"
+        "strider_front_refused_total{reason=\"overloaded\"} %" PRIu64 "\n"
+        "strider_front_refused_total{reason=\"oversized\"} %" PRIu64 "\n"
+        "# HELP strider_front_pending Requests in flight.\n"
+        "# TYPE strider_front_pending gauge\n"
+        "strider_front_pending %" PRIu32 "\n",
+        SPAN_ARG(engine), front.requests, front.invalid, front.unauthorized, front.overloaded,
+        front.oversized, front.pending);
 }
 
 /* ---- opening and closing ---- */
 
 static enum actor_step_blobs step_blobs(const struct config *config)
 {
-    static const enum actor_step_blobs choices[] = {ACTOR_STEPS_ALL, ACTOR_STEPS_WAITS, ACTOR_STEPS_OFF};
+    static const enum actor_step_blobs choices[] = {ACTOR_STEPS_ALL, ACTOR_STEPS_WAITS,
+                                                    ACTOR_STEPS_OFF};
     return choices[config_number(config, CONFIG_ENGINE_STEP_BLOBS)];
 }
 
@@ -270,8 +278,9 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
         .engine =
             {
                 .shard_count = (uint32_t)config_number(config, CONFIG_ENGINE_SHARDS),
-                .durability = config_number(config, CONFIG_ENGINE_DURABILITY) == 0 ? ACTOR_DURABLE
-                                                                                   : ACTOR_NOT_DURABLE,
+                .durability = config_number(config, CONFIG_ENGINE_DURABILITY) == 0
+                                  ? ACTOR_DURABLE
+                                  : ACTOR_NOT_DURABLE,
                 .step_blobs = step_blobs(config),
                 .audit = config_number(config, CONFIG_ENGINE_AUDIT) != 0,
                 .heavy_session_bytes = config_number(config, CONFIG_ENGINE_HEAVY),
@@ -297,7 +306,8 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
         log_line(LOG_INFO, "SERVE-JOURNAL-TORN", "bytes=%" PRIu64, server->host.report.torn_bytes);
     }
     if (server->host.report.corrupt_batches > 0) {
-        log_line(LOG_CRITICAL, "SERVE-JOURNAL-CORRUPT", "batches=%u", server->host.report.corrupt_batches);
+        log_line(LOG_CRITICAL, "SERVE-JOURNAL-CORRUPT", "batches=%u",
+                 server->host.report.corrupt_batches);
     }
     return CLI_DONE;
 }
@@ -349,7 +359,8 @@ static int open_admin(struct server *server)
     if (transport_admin_open(&options, &server->admin, error) != RESULT_OK) {
         return cli_complain("serve", CLI_FAILED, "admin.listen: %s", error);
     }
-    atomic_store_explicit(&server->relay.target, transport_admin_events(server->admin), memory_order_release);
+    atomic_store_explicit(&server->relay.target, transport_admin_events(server->admin),
+                          memory_order_release);
     return CLI_DONE;
 }
 
@@ -389,17 +400,22 @@ static void announce(const struct server *server, const struct actor_recovery *r
     const struct config_value *urls = &config->values[CONFIG_FRONT_LISTEN];
     uint64_t ready_us = monotonic_us() - server->born_us;
     log_line(LOG_INFO, "SERVE-READY",
-             "ms=%" PRIu64 " executions=%" PRIu64 " events=%" PRIu64 " calls=%" PRIu64 " corrupt=%" PRIu64,
-             ready_us / 1000, recovery->executions, recovery->events, recovery->calls, recovery->corrupt);
+             "ms=%" PRIu64 " executions=%" PRIu64 " events=%" PRIu64 " calls=%" PRIu64
+             " corrupt=%" PRIu64,
+             ready_us / 1000, recovery->executions, recovery->events, recovery->calls,
+             recovery->corrupt);
     flockfile(stderr);
-    fprintf(stderr, "strider: ready in %" PRIu64 ".%" PRIu64 " ms on", ready_us / 1000, ready_us / 100 % 10);
+    fprintf(stderr, "strider: ready in %" PRIu64 ".%" PRIu64 " ms on", ready_us / 1000,
+            ready_us / 100 % 10);
     for (size_t i = 0; i < urls->count; i++) {
         fprintf(stderr, " %s", urls->items[i]);
     }
     fprintf(stderr, "%s%s; data in %s", server->admin == NULL ? "" : " ",
             server->admin == NULL ? "" : config_text(config, CONFIG_ADMIN_LISTEN),
             config_text(config, CONFIG_DATA_DIR));
-    fprintf(stderr, "; recovered %" PRIu64 " executions, %" PRIu64 " events replayed, %" PRIu64 " calls repeated",
+    fprintf(stderr,
+            "; recovered %" PRIu64 " executions, %" PRIu64 " events replayed, %" PRIu64
+            " calls repeated",
             recovery->executions, recovery->events, recovery->calls);
     if (recovery->corrupt > 0) {
         fprintf(stderr, ", %" PRIu64 " CORRUPT and set aside", recovery->corrupt);
@@ -420,7 +436,8 @@ static void leave_at_once(int number)
     _exit(CLI_FAILED);
 }
 
-/* From here on a signal to end is not waited for but acted on: nothing acknowledged is lost by that. */
+/* From here on a signal to end is not waited for but acted on: nothing acknowledged is lost by
+ * that. */
 static void arm_second_signal(void)
 {
     struct sigaction action = {.sa_handler = leave_at_once};
@@ -459,7 +476,9 @@ static void drain(struct server *server)
     log_line(result == RESULT_OK ? LOG_INFO : LOG_WARN, "SERVE-STOPPED", "drained=%s ms=%" PRIu64,
              result == RESULT_OK ? "yes" : "no", elapsed_ms);
     fprintf(stderr, "strider: stopped; %s, in %" PRIu64 " ms\n",
-            result == RESULT_OK ? "everything is flushed" : "the journal holds what is not flushed yet", elapsed_ms);
+            result == RESULT_OK ? "everything is flushed"
+                                : "the journal holds what is not flushed yet",
+            elapsed_ms);
 }
 
 static int serve(struct server *server)
@@ -485,7 +504,8 @@ static int serve(struct server *server)
 
 static int run_serve(const struct cli_arguments *arguments)
 {
-    struct server server = {.born_us = monotonic_us(), .relay.sink.send = relay_send, .host.lock = -1};
+    struct server server = {
+        .born_us = monotonic_us(), .relay.sink.send = relay_send, .host.lock = -1};
     config_init(&server.config);
     int code = CLI_DONE;
     if (read_config(&server.config, arguments) != RESULT_OK) {
@@ -510,7 +530,8 @@ static const struct cli_option serve_options[] = {
     {"listen", "URL", "NNG address; repeats (front.listen)"},
     {"admin", "URL", "HTTP address, or off (admin.listen)"},
     {"set", "KEY=VALUE", "any key, a list's items separated by commas; repeats"},
-    {"print-config", NULL, "print the effective configuration with the source of each\nvalue, and end"},
+    {"print-config", NULL,
+     "print the effective configuration with the source of each\nvalue, and end"},
     {"keys", NULL, "print all keys with their defaults and meanings, and end"},
     {0},
 };
@@ -520,12 +541,15 @@ const struct cli_verb cli_serve = {
     .summary = "Runs the engine until SIGTERM",
     .operands = "",
     .options = serve_options,
-    .details = "Each key has a twin in the environment (front.maxRequestBytes is\n"
-               "STRIDER_FRONT_MAX_REQUEST_BYTES); options beat the environment, which beats the file.\n"
-               "\n"
-               "SIGHUP reads the projects anew, all or nothing. SIGTERM and SIGINT finish what runs, flush and\n"
-               "end within shutdownTimeout; a second one ends at once, and nothing acknowledged is lost.\n"
-               "Exit code: 0 after a signal, 1 when it cannot start, 2 when the configuration or a project is\n"
-               "refused.",
+    .details =
+        "Each key has a twin in the environment (front.maxRequestBytes is\n"
+        "STRIDER_FRONT_MAX_REQUEST_BYTES); options beat the environment, which beats the file.\n"
+        "\n"
+        "SIGHUP reads the projects anew, all or nothing. SIGTERM and SIGINT finish what runs, "
+        "flush and\n"
+        "end within shutdownTimeout; a second one ends at once, and nothing acknowledged is lost.\n"
+        "Exit code: 0 after a signal, 1 when it cannot start, 2 when the configuration or a "
+        "project is\n"
+        "refused.",
     .run = run_serve,
 };

@@ -78,18 +78,20 @@ static uint32_t count_severity(const struct engine_report *report, enum engine_s
     return count;
 }
 
-static void print_file(const struct engine_report *report, const struct engine_definition *definition)
+static void print_file(const struct engine_report *report,
+                       const struct engine_definition *definition)
 {
     for (uint32_t i = 0; i < report->count; i++) {
         const struct engine_problem *problem = &report->problems[i];
-        printf("%.*s:%u:%u: %s: %.*s [%s]\n", SPAN_ARG(report->file), problem->line, problem->column,
-               severity_names[problem->severity], SPAN_ARG(problem->message), problem->rule);
+        printf("%.*s:%u:%u: %s: %.*s [%s]\n", SPAN_ARG(report->file), problem->line,
+               problem->column, severity_names[problem->severity], SPAN_ARG(problem->message),
+               problem->rule);
     }
     printf("%.*s: %s", SPAN_ARG(report->file), report->errors == 0 ? "ok" : "refused");
     for (uint32_t i = 0; definition != NULL && i < definition->process_count; i++) {
         const struct engine_process *process = &definition->processes[i];
-        printf("%s process \"%.*s\" (%u nodes, %u flows)", i == 0 ? "," : ",", SPAN_ARG(process->id),
-               process->node_count, process->flow_count);
+        printf("%s process \"%.*s\" (%u nodes, %u flows)", i == 0 ? "," : ",",
+               SPAN_ARG(process->id), process->node_count, process->flow_count);
     }
     uint32_t warnings = count_severity(report, ENGINE_WARNING);
     if (report->errors > 0) {
@@ -119,8 +121,8 @@ static void validate_definition(struct validation *validation, struct span conte
     struct engine_definition *definition = NULL;
     enum result result = engine_read(report->file, content, report, &definition);
     if (result != RESULT_OK && report->errors == 0) {
-        engine_report_add(report, ENGINE_ERROR, "unreadable", SPAN_EMPTY, 0, 0, "it cannot be read: %s",
-                          result_text(result));
+        engine_report_add(report, ENGINE_ERROR, "unreadable", SPAN_EMPTY, 0, 0,
+                          "it cannot be read: %s", result_text(result));
     }
     finish_file(validation, report, definition);
     if (definition != NULL) {
@@ -135,11 +137,11 @@ static void validate_modules(struct validation *validation, struct span content,
     struct json_error error = {0};
     struct engine_modules *modules = NULL;
     if (json_to_wire(content, LIMIT_DEPTH, &validation->arena, &value, &error) != RESULT_OK) {
-        engine_report_add(report, ENGINE_ERROR, "malformed", SPAN_EMPTY, error.line, error.column, "%s",
-                          error.reason);
+        engine_report_add(report, ENGINE_ERROR, "malformed", SPAN_EMPTY, error.line, error.column,
+                          "%s", error.reason);
     } else {
-        enum result result = engine_read_modules(report->file, value, span_text("default"), SPAN_EMPTY,
-                                                 report, &modules);
+        enum result result = engine_read_modules(report->file, value, span_text("default"),
+                                                 SPAN_EMPTY, report, &modules);
         if (result != RESULT_OK && report->errors == 0) {
             engine_report_add(report, ENGINE_ERROR, "unreadable", SPAN_EMPTY, 0, 0, "%s",
                               result_text(result));
@@ -162,7 +164,8 @@ static int validate_file(struct validation *validation, const char *path)
     char problem[512];
     struct span content;
     arena_clear(&validation->arena);
-    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &validation->arena, &content, problem) != RESULT_OK) {
+    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &validation->arena, &content, problem) !=
+        RESULT_OK) {
         validation->failed_count++;
         return cli_complain("validate", CLI_FAILED, "%s", problem);
     }
@@ -199,8 +202,9 @@ static int validate_folder(struct validation *validation, const char *folder)
         struct engine_modules *modules = NULL;
         engine_report_init(&report, span_text("modules.json"));
         if (project->modules.count > 0) {
-            enum result result = engine_read_modules(report.file, project->modules, project->project,
-                                                     project->environment, &report, &modules);
+            enum result result =
+                engine_read_modules(report.file, project->modules, project->project,
+                                    project->environment, &report, &modules);
             if (result == RESULT_OK) {
                 engine_modules_free(modules);
             }
@@ -258,7 +262,9 @@ const struct cli_verb cli_validate = {
     .operands_min = 1,
     .operands_max = CLI_VALUES_MAX,
     .options = validate_options,
-    .details = "A line is FILE:LINE:COLUMN: SEVERITY: MESSAGE [RULE]. A folder is read as the projects in it.\n"
-               "A file called modules.json is checked as such. Exit code: 0 when nothing is refused, 1 else.",
+    .details = "A line is FILE:LINE:COLUMN: SEVERITY: MESSAGE [RULE]. A folder is read as the "
+               "projects in it.\n"
+               "A file called modules.json is checked as such. Exit code: 0 when nothing is "
+               "refused, 1 else.",
     .run = run_validate,
 };

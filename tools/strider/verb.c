@@ -1,6 +1,6 @@
 /*
- * verb.c: arguments of a verb by its table. getopt_long does the scanning (so `--opt=value`, `--opt value`, unambiguous
- * abbreviations and `--` work as everywhere), we word what is wrong.
+ * verb.c: arguments of a verb by its table. getopt_long does the scanning (so `--opt=value`, `--opt
+ * value`, unambiguous abbreviations and `--` work as everywhere), we word what is wrong.
  */
 #include "tools/strider/verb.h"
 
@@ -41,12 +41,13 @@ static void describe_options(const struct cli_verb *verb, struct option out[CLI_
     out[count + 1] = (struct option){0};
 }
 
-/* getopt has refused argv[optind - 1]: an unknown option, an ambiguous one, or one whose value is missing or too much. */
+/* getopt has refused argv[optind - 1]: an unknown option, an ambiguous one, or one whose value is
+ * missing or too much. */
 static int complain_about_option(const struct cli_verb *verb, const char *written, int what)
 {
     if (what == ':') {
-        return cli_complain(verb->name, CLI_USAGE, "option \"%s\" needs a value (strider %s --help)",
-                            written, verb->name);
+        return cli_complain(verb->name, CLI_USAGE,
+                            "option \"%s\" needs a value (strider %s --help)", written, verb->name);
     }
     char name[64];
     const char *begin = written + strspn(written, "-");
@@ -54,16 +55,16 @@ static int complain_about_option(const struct cli_verb *verb, const char *writte
     const char *near =
         cli_nearest(name, verb->options, option_count(verb), sizeof(verb->options[0]));
     if (near != NULL && strcmp(near, name) == 0) {
-        return cli_complain(verb->name, CLI_USAGE, "option \"--%s\" takes no value (strider %s --help)",
-                            name, verb->name);
+        return cli_complain(verb->name, CLI_USAGE,
+                            "option \"--%s\" takes no value (strider %s --help)", name, verb->name);
     }
     if (near != NULL) {
         return cli_complain(verb->name, CLI_USAGE,
                             "no option \"%s\"; did you mean \"--%s\"? (strider %s --help)", written,
                             near, verb->name);
     }
-    return cli_complain(verb->name, CLI_USAGE, "option \"%s\" is not understood (strider %s --help)",
-                        written, verb->name);
+    return cli_complain(verb->name, CLI_USAGE,
+                        "option \"%s\" is not understood (strider %s --help)", written, verb->name);
 }
 
 static int complain_about_operands(const struct cli_verb *verb, const struct cli_arguments *given)
@@ -72,7 +73,8 @@ static int complain_about_operands(const struct cli_verb *verb, const struct cli
         return cli_complain(verb->name, CLI_USAGE, "usage: strider %s [OPTION…] %s", verb->name,
                             verb->operands);
     }
-    return cli_complain(verb->name, CLI_USAGE, "\"%s\" is one argument too many (strider %s --help)",
+    return cli_complain(verb->name, CLI_USAGE,
+                        "\"%s\" is one argument too many (strider %s --help)",
                         given->operands[verb->operands_max], verb->name);
 }
 
@@ -134,7 +136,8 @@ int cli_verb_run(const struct cli_verb *verb, int argc, char **argv)
     return verb->run(&arguments);
 }
 
-/* One option: its name and value at the left, its explanation from HELP_COLUMN on, further lines of it indented there. */
+/* One option: its name and value at the left, its explanation from HELP_COLUMN on, further lines of
+ * it indented there. */
 static void print_option(FILE *out, const char *name, const char *argument, const char *help)
 {
     int width = fprintf(out, "  --%s%s%s", name, argument == NULL ? "" : " ",
@@ -169,7 +172,8 @@ void cli_verb_help(const struct cli_verb *verb, FILE *out)
 const char *cli_option_nth(const struct cli_arguments *arguments, const char *name, size_t index)
 {
     bool known = false;
-    for (const struct cli_option *option = arguments->verb->options; option->name != NULL; option++) {
+    for (const struct cli_option *option = arguments->verb->options; option->name != NULL;
+         option++) {
         known = known || strcmp(option->name, name) == 0;
     }
     ASSERT(known);

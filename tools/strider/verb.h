@@ -1,6 +1,7 @@
 /*
- * verb.h: a verb of the command line as data, and the one reader of arguments behind all of them: the same table parses
- * the options, writes --help and words the usage errors, so the three cannot disagree.
+ * verb.h: a verb of the command line as data, and the one reader of arguments behind all of them:
+ * the same table parses the options, writes --help and words the usage errors, so the three cannot
+ * disagree.
  */
 #ifndef TOOLS_STRIDER_VERB_H
 #define TOOLS_STRIDER_VERB_H
@@ -17,7 +18,7 @@ enum cli_exit {
     CLI_WAITING = 3, /* `run`: the execution waits for input from outside */
 };
 
-#define CLI_OPTIONS_MAX 32u /* of one verb */
+#define CLI_OPTIONS_MAX 32u  /* of one verb */
 #define CLI_VALUES_MAX  256u /* option values and operands of one command line */
 
 struct cli_option {
@@ -30,8 +31,8 @@ struct cli_arguments;
 
 struct cli_verb {
     const char *name;
-    const char *summary;              /* one line, no full stop */
-    const char *operands;             /* "FILE…" in the usage line; "" for none */
+    const char *summary;  /* one line, no full stop */
+    const char *operands; /* "FILE…" in the usage line; "" for none */
     unsigned operands_min;
     unsigned operands_max;
     const struct cli_option *options; /* ends with a NULL name */
@@ -47,18 +48,20 @@ struct cli_arguments {
     size_t operand_count;
     struct {
         const struct cli_option *option;
-        const char *value; /* "" for a flag */
+        const char *value;   /* "" for a flag */
     } given[CLI_VALUES_MAX]; /* in order */
     size_t given_count;
 };
 
 /*
- * Parses what follows the verb's name and runs it; --help is answered here. argv[0] is the verb's name. Returns the exit
- * code. A usage error is one line on stderr.
+ * Parses what follows the verb's name and runs it; --help is answered here. argv[0] is the verb's
+ * name. Returns the exit code. A usage error is one line on stderr.
  */
 int cli_verb_run(const struct cli_verb *verb, int argc, char **argv);
-/* The part before `run`: CLI_DONE, or CLI_USAGE after the line on stderr. *help: --help was asked for. */
-int cli_verb_parse(const struct cli_verb *verb, int argc, char **argv, struct cli_arguments *out, bool *help);
+/* The part before `run`: CLI_DONE, or CLI_USAGE after the line on stderr. *help: --help was asked
+ * for. */
+int cli_verb_parse(const struct cli_verb *verb, int argc, char **argv, struct cli_arguments *out,
+                   bool *help);
 void cli_verb_help(const struct cli_verb *verb, FILE *out);
 
 /* The last value given of an option, or NULL. The option must be in the verb's table. */
@@ -68,11 +71,13 @@ bool cli_option_flag(const struct cli_arguments *arguments, const char *name);
 const char *cli_option_nth(const struct cli_arguments *arguments, const char *name, size_t index);
 
 /* "strider VERB: message" on stderr, one line; returns `code`. */
-int cli_complain(const char *verb, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int cli_complain(const char *verb, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /*
- * The nearest of some names to what somebody wrote, for "did you mean"; NULL when none is near enough to be meant.
- * `names[i]` is read at stride bytes: the first member of each struct of a table can be the name.
+ * The nearest of some names to what somebody wrote, for "did you mean"; NULL when none is near
+ * enough to be meant. `names[i]` is read at stride bytes: the first member of each struct of a
+ * table can be the name.
  */
 const char *cli_nearest(const char *written, const void *names, size_t count, size_t stride);
 

@@ -41,9 +41,7 @@ static int parse(const char **argv)
 
 Test(verb, reads_options_in_every_spelling_and_operands_between_them)
 {
-    cr_assert_eq(PARSE("--name", "a", "you", "--name=b", "--loud",
-                       "--", "--me"),
-                 CLI_DONE);
+    cr_assert_eq(PARSE("--name", "a", "you", "--name=b", "--loud", "--", "--me"), CLI_DONE);
 
     cr_assert_eq(arguments.operand_count, 2u);
     cr_expect_str_eq(arguments.operands[0], "you");
@@ -81,12 +79,15 @@ Test(verb, words_each_usage_error_in_one_line)
     fclose(stderr);
     stderr = terminal;
 
-    cr_expect_str_eq(said, "strider greet: option \"--nam\" needs a value (strider greet --help)\n"
-                            "strider greet: no option \"--lood\"; did you mean \"--loud\"? (strider greet --help)\n"
-                            "strider greet: option \"-x\" is not understood (strider greet --help)\n"
-                            "strider greet: option \"--loud\" takes no value (strider greet --help)\n"
-                            "strider greet: usage: strider greet [OPTION…] WHOM [WHO]\n"
-                            "strider greet: \"c\" is one argument too many (strider greet --help)\n", "%s", said);
+    cr_expect_str_eq(
+        said,
+        "strider greet: option \"--nam\" needs a value (strider greet --help)\n"
+        "strider greet: no option \"--lood\"; did you mean \"--loud\"? (strider greet --help)\n"
+        "strider greet: option \"-x\" is not understood (strider greet --help)\n"
+        "strider greet: option \"--loud\" takes no value (strider greet --help)\n"
+        "strider greet: usage: strider greet [OPTION…] WHOM [WHO]\n"
+        "strider greet: \"c\" is one argument too many (strider greet --help)\n",
+        "%s", said);
     free(said);
 }
 
