@@ -1,0 +1,262 @@
+/*
+ * lib_bpmn_engine_test.c: the executable files and call paths of nitram509/lib-bpmn-engine (MIT),
+ * run as scenarios. A case whose file holds an element that is not executed yet, or whose oracle is
+ * left aside, is skipped by name.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/read/read.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+#include "tools/strider/scenario/scenario.h"
+#include "tools/strider/scenario/stage.h"
+
+#define CASES    "../shared/cases/lib-bpmn-engine/"
+#define TEXT_MAX 65536
+
+/* Not followed, and why. */
+static const struct {
+    const char *test;
+    const char *reason;
+} left_aside[] = {
+    {"Test_inclusive_gateway_executes_all_paths",
+     "wrong oracle: it takes the default beside the true flows"},
+    {"Test_missing_variables_dont_create_error_but_eval_to_null",
+     "its oracle completes where no path is taken; ours is NoPathTaken"},
+    {"Test_missing_task_handlers_break_execution_and_can_be_continued_later",
+     "a missing module does not stop a run here (engine.md 3)"},
+    {"Test_a_job_can_fail_and_keeps_the_instance_in_active_state",
+     "the handler's behaviour is not in the case"},
+    {"Test_task_no_output_variables_mapping_on_failure",
+     "the handler's behaviour is not in the case"},
+    {"Test_activated_job_data", "tests the library's job API"},
+    {"Test_job_fails_on_Invalid_Output_mapping",
+     "its output mapping is no expression: refused at deploy here"},
+    {"Test_instance_fails_on_Invalid_Input_mapping",
+     "its input mapping is no expression: refused at deploy here"},
+    {"Test_task_type_handler_ID_handler_has_precedence", "tests the library's handler registry"},
+    {"Test_simple_count_loop", "its handler counts; the behaviour is not in the case"},
+    {"Test_MarshallEngine", "its handler sets variables; the behaviour is not in the case"},
+    {"Test_subprocess_with_gateways",
+     "its handlers set the variables that choose the path; the behaviour is not in the case"},
+};
+
+struct tally {
+    unsigned run;
+    unsigned skipped;
+};
+
+static const char *aside_reason(struct span test)
+{
+    for (unsigned i = 0; i < sizeof left_aside / sizeof left_aside[0]; i++) {
+        if (span_is(test, left_aside[i].test)) {
+            return left_aside[i].reason;
+        }
+    }
+    return NULL;
+}
+
+static struct span parse(struct arena *arena, struct span text)
+{
+    struct span value = SPAN_EMPTY;
+    struct json_error error;
+    return json_to_wire(text, LIMIT_DEPTH, arena, &value, &error) == RESULT_OK ? value : SPAN_EMPTY;
+}
+
+/* {"execution":{name:value}} of a case's "vars", whose values are JSON texts. */
+static struct span start_of(struct arena *arena, struct span vars)
+{
+    struct wire_writer writer;
+    struct wire_map_walk walk = wire_map_begin(vars);
+    struct span key;
+    struct span text;
+    wire_writer_init(&writer, arena, 256);
+    wire_write_map(&writer, 1);
+    wire_write_text(&writer, "execution");
+    wire_write_map(&writer, wire_count(vars));
+    while (wire_map_next(&walk, &key, &text)) {
+        wire_write_string(&writer, key);
+        wire_write_value(&writer, parse(arena, wire_string_or(text, "")));
+    }
+    return wire_writer_span(&writer);
+}
+
+static struct span next_part(struct span *list)
+{
+    struct span part = *list;
+    const uint8_t *comma = list->count > 0 ? memchr(list->bytes, ',', list->count) : NULL;
+    if (comma != NULL) {
+        part.count = (size_t)(comma - list->bytes);
+        *list = span_of(comma + 1, list->count - part.count - 1);
+    } else {
+        *list = SPAN_EMPTY;
+    }
+    return part;
+}
+
+/* Every task has a handler there: `*`, and each task of the path by its id, user tasks included. */
+static struct span modules_of(struct arena *arena, struct span path)
+{
+    struct wire_writer writer;
+    uint32_t count = 1;
+    wire_writer_init(&writer, arena, 256);
+    size_t mark = wire_open_map(&writer);
+    wire_write_text(&writer, "*");
+    wire_write_array(&writer, 1);
+    wire_write_map(&writer, 0);
+    while (path.count > 0) {
+        wire_write_string(&writer, next_part(&path));
+        wire_write_array(&writer, 1);
+        wire_write_map(&writer, 0);
+        count++;
+    }
+    wire_close_map(&writer, mark, count);
+    return wire_writer_span(&writer);
+}
+
+static bool is_task(enum engine_kind kind)
+{
+    return kind >= ENGINE_TASK && kind <= ENGINE_BUSINESS_RULE_TASK;
+}
+
+/* Task ids of the steps in order, separated by commas. */
+static void call_path(const struct scenario *scenario, const struct engine_execution *execution,
+                      struct arena *arena, char out[TEXT_MAX])
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 1024);
+    engine_encode(execution, &writer);
+    struct wire_map_walk walk =
+        wire_array_begin(wire_find_text(wire_writer_span(&writer), "executionMap"));
+    struct span step;
+    size_t used = 0;
+    out[0] = '\0';
+    while (wire_array_next(&walk, &step)) {
+        struct span id = wire_string_or(wire_find_text(step, "taskId"), "");
+        for (uint32_t p = 0; p < scenario->definitions[0]->process_count; p++) {
+            const struct engine_node *node =
+                engine_process_node(&scenario->definitions[0]->processes[p], id);
+            if (node != NULL && is_task(node->kind)) {
+                used += (size_t)snprintf(out + used, TEXT_MAX - used, "%s%.*s", used > 0 ? "," : "",
+                                         SPAN_ARG(id));
+            }
+        }
+    }
+}
+
+static struct span expect_of(struct arena *arena, struct span entry)
+{
+    struct wire_writer writer;
+    struct span states = wire_find_text(entry, "state");
+    struct span expected = wire_find_text(entry, "vars_expected");
+    struct span state = wire_string_or(wire_at(states, 0), "");
+    uint32_t count = 0;
+    wire_writer_init(&writer, arena, 256);
+    size_t mark = wire_open_map(&writer);
+    if (wire_count(states) >= 1 && (span_is(state, "Completed") || span_is(state, "Failed"))) {
+        wire_pair_string(&writer, "lifecycle", state);
+        count++;
+    }
+    if (wire_count(expected) > 0) {
+        struct wire_map_walk walk = wire_array_begin(expected);
+        struct span pair;
+        uint32_t known = 0;
+        wire_write_text(&writer, "execution");
+        size_t inner = wire_open_map(&writer);
+        while (wire_array_next(&walk, &pair)) {
+            struct span value = parse(arena, wire_string_or(wire_at(pair, 1), ""));
+            if (value.count > 0 &&
+                !wire_is(value, WIRE_DECIMAL)) { /* Go maps and floats are not JSON */
+                wire_write_string(&writer, wire_string_or(wire_at(pair, 0), ""));
+                wire_write_value(&writer, value);
+                known++;
+            }
+        }
+        wire_close_map(&writer, inner, known);
+        count++;
+    }
+    wire_close_map(&writer, mark, count);
+    return wire_writer_span(&writer);
+}
+
+static bool deploys(struct scenario *scenario, struct span file, struct arena *arena,
+                    struct span *why)
+{
+    char path[512];
+    static uint8_t bytes[1u << 20];
+    snprintf(path, sizeof path, CASES "%.*s", SPAN_ARG(file));
+    FILE *stream = fopen(path, "re");
+    cr_assert_not_null(stream, "%s", path);
+    size_t count = fread(bytes, 1, sizeof bytes, stream);
+    fclose(stream);
+    struct engine_report report;
+    struct engine_definition *definition = NULL;
+    engine_report_init(&report, file);
+    enum result result = engine_read(file, span_of(bytes, count), &report, &definition);
+    *why = engine_report_text(&report, ENGINE_ERROR, arena);
+    engine_report_release(&report);
+    scenario->definitions[0] = definition;
+    scenario->definition_count = definition != NULL ? 1 : 0;
+    return result == RESULT_OK;
+}
+
+static void run_case(struct span entry, struct arena *arena, struct tally *tally)
+{
+    struct span test = wire_string_or(wire_find_text(entry, "test"), "");
+    struct span path = wire_string_or(wire_at(wire_find_text(entry, "callpath"), 0), "");
+    bool has_path = wire_count(wire_find_text(entry, "callpath")) > 0;
+    struct scenario scenario = {.name = test,
+                                .start = start_of(arena, wire_find_text(entry, "vars")),
+                                .modules = modules_of(arena, path),
+                                .expect = expect_of(arena, entry)};
+    struct span why = SPAN_EMPTY;
+    const char *reason = aside_reason(test);
+    if (reason != NULL ||
+        !deploys(&scenario, wire_string_or(wire_find_text(entry, "file"), ""), arena, &why)) {
+        fprintf(stderr, "skipped %.*s: %s%.*s\n", SPAN_ARG(test), reason != NULL ? reason : "",
+                SPAN_ARG(why));
+        tally->skipped++;
+        return;
+    }
+    struct scenario_outcome outcome;
+    scenario_run(&scenario, arena, &outcome);
+    for (uint32_t i = 0; i < outcome.failure_count; i++) {
+        cr_expect_fail("%.*s: %.*s", SPAN_ARG(test), SPAN_ARG(outcome.failures[i]));
+    }
+    static char got[TEXT_MAX];
+    struct stage stage;
+    struct scenario_outcome again = {0};
+    if (has_path && stage_open(&stage, &scenario, arena, &again) && stage_start(&stage)) {
+        call_path(&scenario, stage.execution, arena, got);
+        cr_expect(span_is(path, got), "%.*s: expected the path %.*s, got %s", SPAN_ARG(test),
+                  SPAN_ARG(path), got);
+        stage_close(&stage);
+    }
+    scenario_release(&scenario, 1);
+    tally->run++;
+}
+
+Test(lib_bpmn_engine, cases_of_executed_elements_take_their_call_path)
+{
+    static char line[TEXT_MAX];
+    struct tally tally = {0};
+    FILE *cases = fopen(CASES "cases.jsonl", "re");
+    if (cases == NULL) {
+        cr_skip_test("../shared/cases/lib-bpmn-engine is not here");
+    }
+    while (fgets(line, sizeof line, cases) != NULL) {
+        struct arena arena;
+        arena_init(&arena, 65536, 256u << 20);
+        struct span entry = parse(&arena, span_text(line));
+        cr_assert(entry.count > 0, "%s", line);
+        run_case(entry, &arena, &tally);
+        arena_release(&arena);
+    }
+    fclose(cases);
+    fprintf(stderr, "lib-bpmn-engine: %u run, %u skipped\n", tally.run, tally.skipped);
+    cr_expect_gt(tally.run, 20);
+}
