@@ -1,0 +1,45 @@
+/*
+ * client.h: the verbs that ask a running engine. client_verbs.c holds the tables: which option of a
+ * verb becomes which field of its request (interfaces.md 2), and how the reply looks to a person;
+ * client.c carries any of them out.
+ */
+#ifndef TOOLS_STRIDER_CLIENT_H
+#define TOOLS_STRIDER_CLIENT_H
+
+#include "proto/base/arena.h"
+#include "proto/base/span.h"
+#include "tools/strider/verb.h"
+
+#define CLIENT_DEFAULT_URL "tcp://127.0.0.1:7700"
+
+enum client_field_kind {
+    CLIENT_TEXT,
+    CLIENT_INTEGER,
+    CLIENT_JSON,
+    CLIENT_FLAG,  /* true when the option is there */
+    CLIENT_PAIRS, /* NAME=VALUE, repeats: a map */
+    CLIENT_WORDS, /* comma-separated: a list of strings */
+};
+
+/* An option that becomes a field; tables end with a NULL option. */
+struct client_field {
+    const char *option;
+    const char *name;
+    enum client_field_kind kind;
+};
+
+struct client_shape {
+    const char *operation; /* the verb's name */
+    const char *operand;   /* the field that the operand fills; NULL: none */
+    const struct client_field *fields;
+    void (*print)(struct span reply, struct arena *arena); /* for a person */
+};
+
+/* The shape of a verb's request; the verb must be one of cli_client_verbs. */
+const struct client_shape *client_shape_of(const char *verb);
+
+/* Sends the request that the arguments describe and shows its reply; deploy sends one for each
+ * file. The exit code. */
+int client_run(const struct cli_arguments *arguments);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * client_verbs.c: the verbs that ask a running engine, as tables. See client.h.
+ */
+#include <stdio.h>
+
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+#include "tools/strider/client.h"
+#include "tools/strider/print.h"
+#include "tools/strider/verbs.h"
+
+/* ---- options ---- */
+
+#define CONNECTION_OPTIONS                                                                         \
+    {"connect", "URL",                                                                             \
+     "the engine's NNG address; else $STRIDER_CONNECT, else\n" CLIENT_DEFAULT_URL},                \
+        {"token", "TEXT", "when the engine asks for one; else $STRIDER_TOKEN"},                    \
+        {"timeout", "DURATION", "how long to wait for the answer (60s)"},                          \
+        {"json", NULL, "print the reply as JSON, on a terminal too"},                              \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+static const struct cli_option plain_options[] = {CONNECTION_OPTIONS};
+
+static const struct cli_option deploy_options[] = {
+    {"project", "ID", "the project to deploy to (default)"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option definitions_options[] = {
+    {"project", "ID", "of this project alone"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option start_options[] = {
+    {"request", "JSON|@FILE", "the request payload"},
+    {"context", "JSON|@FILE", "the caller's lasting context"},
+    {"var", "NAME=VALUE", "a process variable; repeats. JSON where it is JSON, text else"},
+    {"workspace", "ID", "workspaceId (default)"},
+    {"project", "ID", "projectId (default)"},
+    {"version", "N", "of the definition; else the newest"},
+    {"id", "ID", "executionId; starting it again answers AlreadyExists"},
+    {"request-id", "TEXT", "makes the start idempotent for 10 minutes"},
+    {"channel", "TEXT", "picks modules of this channel"},
+    {"session", "TEXT", "channelSessionId: callbacks may name it instead of the execution"},
+    {"wait", "WHEN",
+     "segment: answer when it waits or ends (default);\naccepted: as soon as it is durable"},
+    {"test", NULL, "modules with side effects are not called"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option callback_options[] = {
+    {"session", "TEXT", "channelSessionId, instead of an execution"},
+    {"task", "ID", "the task that waits, where there are several"},
+    {"payload", "JSON|@FILE", "what comes back"},
+    {"output", "JSON|@FILE", "the task's result (which way to go on)"},
+    {"error", "JSON|@FILE", "{\"code\",\"message\",\"bpmnError\"?}: it failed"},
+    {"request-id", "TEXT", "makes the callback idempotent for 10 minutes"},
+    {"wait", "WHEN", "segment (default) or accepted"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option get_options[] = {
+    {"include", "LIST", "any of payloads,map,logs,definition"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option list_options[] = {
+    {"status", "NAME", "Running, Waiting, Completed, Stopped or Error"},
+    {"lifecycle", "NAME", "Pending, Running, Suspended, WaitingForHuman, Completed or Failed"},
+    {"process", "ID", "of this process alone"},
+    {"workspace", "ID", "of this workspace alone"},
+    {"since", "TIME", "started at or after it (RFC 3339)"},
+    {"limit", "N", "at most so many (100)"},
+    {"cursor", "TEXT", "go on where an earlier list ended"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option tasks_options[] = {
+    {"process", "ID", "of this process alone"},
+    {"assignee", "NAME", "of this person alone"},
+    {"limit", "N", "at most so many"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option abort_options[] = {
+    {"reason", "TEXT", "for the execution's log"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option retry_options[] = {
+    {"task", "ID", "the failed step, where there are several"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct client_field start_fields[] = {
+    {"request", "request", CLIENT_JSON},
+    {"context", "context", CLIENT_JSON},
+    {"var", "execution", CLIENT_PAIRS},
+    {"workspace", "workspaceId", CLIENT_TEXT},
+    {"project", "projectId", CLIENT_TEXT},
+    {"version", "version", CLIENT_INTEGER},
+    {"id", "executionId", CLIENT_TEXT},
+    {"request-id", "requestId", CLIENT_TEXT},
+    {"channel", "channel", CLIENT_TEXT},
+    {"session", "channelSessionId", CLIENT_TEXT},
+    {"wait", "wait", CLIENT_TEXT},
+    {"test", "isTest", CLIENT_FLAG},
+    {0},
+};
+
+static const struct client_field callback_fields[] = {
+    {"session", "channelSessionId", CLIENT_TEXT},
+    {"task", "taskId", CLIENT_TEXT},
+    {"payload", "payload", CLIENT_JSON},
+    {"output", "output", CLIENT_JSON},
+    {"error", "error", CLIENT_JSON},
+    {"request-id", "requestId", CLIENT_TEXT},
+    {"wait", "wait", CLIENT_TEXT},
+    {0},
+};
+
+static const struct client_field list_fields[] = {
+    {"status", "status", CLIENT_TEXT},   {"lifecycle", "lifecycle", CLIENT_TEXT},
+    {"process", "process", CLIENT_TEXT}, {"workspace", "workspaceId", CLIENT_TEXT},
+    {"since", "since", CLIENT_TEXT},     {"limit", "limit", CLIENT_INTEGER},
+    {"cursor", "cursor", CLIENT_TEXT},   {0},
+};
+
+static const struct client_field tasks_fields[] = {
+    {"process", "process", CLIENT_TEXT},
+    {"assignee", "assignee", CLIENT_TEXT},
+    {"limit", "limit", CLIENT_INTEGER},
+    {0},
+};
+
+static const struct client_field get_fields[] = {{"include", "include", CLIENT_WORDS}, {0}};
+static const struct client_field project_fields[] = {{"project", "projectId", CLIENT_TEXT}, {0}};
+static const struct client_field abort_fields[] = {{"reason", "reason", CLIENT_TEXT}, {0}};
+static const struct client_field retry_fields[] = {{"task", "taskId", CLIENT_TEXT}, {0}};
+static const struct client_field no_fields[] = {{0}};
+
+/* ---- replies for a person ---- */
+
+/* A reply without what every reply has. */
+static struct span without_envelope(struct span reply, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, reply.count + 16);
+    size_t mark = wire_open_map(&writer);
+    uint32_t count = 0;
+    struct span key;
+    struct span value;
+    for (struct wire_map_walk walk = wire_map_begin(reply); wire_map_next(&walk, &key, &value);) {
+        if (!span_is(key, "v") && !span_is(key, "ok") && !span_is(key, "requestId")) {
+            wire_write_string(&writer, key);
+            wire_write_raw(&writer, value);
+            count++;
+        }
+    }
+    wire_close_map(&writer, mark, count);
+    return wire_writer_span(&writer);
+}
+
+static void print_members(struct span reply, struct arena *arena)
+{
+    cli_print_members(without_envelope(reply, arena), arena);
+}
+
+static void print_rows(const struct cli_column *columns, struct span rows, const char *none,
+                       struct arena *arena)
+{
+    if (wire_count(rows) == 0) {
+        printf("%s\n", none);
+        return;
+    }
+    cli_print_table(columns, rows, arena);
+}
+
+static void print_executions(struct span reply, struct arena *arena)
+{
+    static const struct cli_column columns[] = {
+        {"EXECUTION", "executionId"}, {"PROCESS", "process"},
+        {"VERSION", "version"},       {"STATUS", "status"},
+        {"LIFECYCLE", "lifecycle"},   {"TASK", "taskId"},
+        {"STARTED", "startedAt"},     {"ENDED", "endedAt"},
+        {"ERROR", "errorCode"},       {0},
+    };
+    print_rows(columns, wire_find_text(reply, "executions"), "no executions", arena);
+    struct span cursor = cli_cell(wire_find_text(reply, "cursor"), arena);
+    if (cursor.count > 0) {
+        printf("more: --cursor '%.*s'\n", SPAN_ARG(cursor));
+    }
+}
+
+static void print_tasks(struct span reply, struct arena *arena)
+{
+    static const struct cli_column columns[] = {
+        {"EXECUTION", "executionId"},
+        {"PROCESS", "process"},
+        {"TASK", "taskId"},
+        {"NAME", "taskName"},
+        {"ASSIGNEE", "assignee"},
+        {"GROUPS", "candidateGroups"},
+        {"USERS", "candidateUsers"},
+        {"FORM", "formKey"},
+        {"DUE", "dueAt"},
+        {"SINCE", "since"},
+        {0},
+    };
+    print_rows(columns, wire_find_text(reply, "tasks"), "no human tasks", arena);
+}
+
+static void print_definitions(struct span reply, struct arena *arena)
+{
+    static const struct cli_column columns[] = {
+        {"PROJECT", "projectId"},
+        {"PROCESS", "process"},
+        {"VERSION", "version"},
+        {"NAME", "name"},
+        {"FILE", "file"},
+        {"DEPLOYED", "deployedAt"},
+        {0},
+    };
+    print_rows(columns, wire_find_text(reply, "definitions"), "no definitions", arena);
+}
+
+static const struct client_shape shapes[] = {
+    {"start", "process", start_fields, print_members},
+    {"callback", "executionId", callback_fields, print_members},
+    {"get", "executionId", get_fields, print_members},
+    {"list", NULL, list_fields, print_executions},
+    {"tasks", NULL, tasks_fields, print_tasks},
+    {"deploy", NULL, project_fields, print_members},
+    {"definitions", NULL, project_fields, print_definitions},
+    {"suspend", "executionId", no_fields, print_members},
+    {"resume", "executionId", no_fields, print_members},
+    {"abort", "executionId", abort_fields, print_members},
+    {"restart", "executionId", no_fields, print_members},
+    {"retry", "executionId", retry_fields, print_members},
+    {"delete", "executionId", no_fields, print_members},
+    {"stats", NULL, no_fields, print_members},
+    {"ping", NULL, no_fields, print_members},
+};
+
+const struct client_shape *client_shape_of(const char *verb)
+{
+    size_t index = 0;
+    while (strcmp(shapes[index].operation, verb) != 0) {
+        index++;
+    }
+    return &shapes[index];
+}
+
+/* ---- verbs ---- */
+
+static int run_callback(const struct cli_arguments *arguments)
+{
+    bool by_session = cli_option_value(arguments, "session") != NULL;
+    if (by_session == (arguments->operand_count > 0)) {
+        return cli_complain("callback", CLI_USAGE,
+                            "name the execution or its --session: one of the two");
+    }
+    return client_run(arguments);
+}
+
+#define ON_EXECUTION                                                                               \
+    .operands = "EXECUTION", .operands_min = 1, .operands_max = 1, .run = client_run
+
+const struct cli_verb cli_client_verbs[] = {
+    {.name = "deploy",
+     .summary = "Deploys definition files; new content makes a new version",
+     .operands = "FILE…",
+     .operands_min = 1,
+     .operands_max = CLI_VALUES_MAX,
+     .options = deploy_options,
+     .run = client_run},
+    {.name = "definitions",
+     .summary = "Lists the deployed processes and their versions",
+     .operands = "",
+     .options = definitions_options,
+     .run = client_run},
+    {.name = "start",
+     .summary = "Starts an execution of a process",
+     .operands = "PROCESS",
+     .operands_min = 1,
+     .operands_max = 1,
+     .options = start_options,
+     .details = "Example:\n"
+                "  strider start order --request '{\"amount\": 120}' --session table-7",
+     .run = client_run},
+    {.name = "callback",
+     .summary = "Answers a task that waits, so that its execution goes on",
+     .operands = "[EXECUTION]",
+     .operands_max = 1,
+     .options = callback_options,
+     .details = "Examples:\n"
+                "  strider callback 0197… --task approve --payload '{\"approved\": true}'\n"
+                "  strider callback --session table-7 --payload '{\"paid\": true}'",
+     .run = run_callback},
+    {.name = "get", .summary = "Shows one execution", ON_EXECUTION, .options = get_options},
+    {.name = "list",
+     .summary = "Lists executions, the newest first",
+     .operands = "",
+     .options = list_options,
+     .run = client_run},
+    {.name = "tasks",
+     .summary = "Lists the human tasks that wait",
+     .operands = "",
+     .options = tasks_options,
+     .run = client_run},
+    {.name = "suspend",
+     .summary = "Halts an execution until resume",
+     ON_EXECUTION,
+     .options = plain_options},
+    {.name = "resume",
+     .summary = "Lets a suspended execution go on",
+     ON_EXECUTION,
+     .options = plain_options},
+    {.name = "abort",
+     .summary = "Ends an execution for good",
+     ON_EXECUTION,
+     .options = abort_options},
+    {.name = "restart",
+     .summary = "Begins an ended execution anew, with the same request",
+     ON_EXECUTION,
+     .options = plain_options},
+    {.name = "retry",
+     .summary = "Does the failed step of an execution again",
+     ON_EXECUTION,
+     .options = retry_options},
+    {.name = "delete",
+     .summary = "Deletes an execution and all its data",
+     ON_EXECUTION,
+     .options = plain_options},
+    {.name = "stats",
+     .summary = "Shows the engine's counters",
+     .operands = "",
+     .options = plain_options,
+     .run = client_run},
+    {.name = "ping",
+     .summary = "Asks whether an engine answers",
+     .operands = "",
+     .options = plain_options,
+     .run = client_run},
+    {0},
+};
