@@ -90,8 +90,8 @@ static void print_file(const struct engine_report *report,
     printf("%.*s: %s", SPAN_ARG(report->file), report->errors == 0 ? "ok" : "refused");
     for (uint32_t i = 0; definition != NULL && i < definition->process_count; i++) {
         const struct engine_process *process = &definition->processes[i];
-        printf("%s process \"%.*s\" (%u nodes, %u flows)", i == 0 ? "," : ",",
-               SPAN_ARG(process->id), process->node_count, process->flow_count);
+        printf(", process \"%.*s\" (%u nodes, %u flows)", SPAN_ARG(process->id),
+               process->node_count, process->flow_count);
     }
     uint32_t warnings = count_severity(report, ENGINE_WARNING);
     if (report->errors > 0) {
@@ -130,27 +130,36 @@ static void validate_definition(struct validation *validation, struct span conte
     }
 }
 
-static void validate_modules(struct validation *validation, struct span content,
+static void validate_modules(struct validation *validation, const struct actor_project *project,
                              struct engine_report *report)
 {
-    struct span value;
-    struct json_error error = {0};
     struct engine_modules *modules = NULL;
-    if (json_to_wire(content, LIMIT_DEPTH, &validation->arena, &value, &error) != RESULT_OK) {
-        engine_report_add(report, ENGINE_ERROR, "malformed", SPAN_EMPTY, error.line, error.column,
-                          "%s", error.reason);
-    } else {
-        enum result result = engine_read_modules(report->file, value, span_text("default"),
-                                                 SPAN_EMPTY, report, &modules);
-        if (result != RESULT_OK && report->errors == 0) {
-            engine_report_add(report, ENGINE_ERROR, "unreadable", SPAN_EMPTY, 0, 0, "%s",
-                              result_text(result));
-        }
+    enum result result = engine_read_modules(report->file, project->modules, project->project,
+                                             project->environment, report, &modules);
+    if (result != RESULT_OK && report->errors == 0) {
+        engine_report_add(report, ENGINE_ERROR, "unreadable", SPAN_EMPTY, 0, 0,
+                          "it cannot be read: %s", result_text(result));
     }
     finish_file(validation, report, NULL);
     if (modules != NULL) {
         engine_modules_free(modules);
     }
+}
+
+/* A modules.json by itself: in a project of no environment. */
+static void validate_modules_text(struct validation *validation, struct span content,
+                                  struct engine_report *report)
+{
+    struct actor_project project = {.project = span_text("default")};
+    struct json_error error = {0};
+    if (json_to_wire(content, LIMIT_DEPTH, &validation->arena, &project.modules, &error) ==
+        RESULT_OK) {
+        validate_modules(validation, &project, report);
+        return;
+    }
+    engine_report_add(report, ENGINE_ERROR, "malformed", SPAN_EMPTY, error.line, error.column, "%s",
+                      error.reason);
+    finish_file(validation, report, NULL);
 }
 
 static bool is_modules_file(const char *path)
@@ -159,7 +168,7 @@ static bool is_modules_file(const char *path)
     return strcmp(slash == NULL ? path : slash + 1, "modules.json") == 0;
 }
 
-static int validate_file(struct validation *validation, const char *path)
+static void validate_file(struct validation *validation, const char *path)
 {
     char problem[512];
     struct span content;
@@ -167,53 +176,47 @@ static int validate_file(struct validation *validation, const char *path)
     if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &validation->arena, &content, problem) !=
         RESULT_OK) {
         validation->failed_count++;
-        return cli_complain("validate", CLI_FAILED, "%s", problem);
+        cli_complain("validate", CLI_FAILED, "%s", problem);
+        return;
     }
     struct engine_report report;
     engine_report_init(&report, span_text(path));
     if (is_modules_file(path)) {
-        validate_modules(validation, content, &report);
+        validate_modules_text(validation, content, &report);
     } else {
         validate_definition(validation, content, &report);
     }
     engine_report_release(&report);
-    return CLI_DONE;
+}
+
+static void validate_project(struct validation *validation, const struct actor_project *project)
+{
+    struct engine_report report;
+    for (size_t i = 0; i < project->definition_count; i++) {
+        engine_report_init(&report, project->definitions[i].name);
+        validate_definition(validation, project->definitions[i].content, &report);
+        engine_report_release(&report);
+    }
+    if (project->modules.count > 0) {
+        engine_report_init(&report, span_text("modules.json"));
+        validate_modules(validation, project, &report);
+        engine_report_release(&report);
+    }
 }
 
 /* A folder is validated as the projects in it: the files that `serve` would load. */
-static int validate_folder(struct validation *validation, const char *folder)
+static void validate_folder(struct validation *validation, const char *folder)
 {
     struct cli_projects projects;
     cli_projects_init(&projects);
-    int code = CLI_DONE;
     if (cli_projects_add(&projects, folder) != RESULT_OK) {
         validation->failed_count++;
-        code = cli_complain("validate", CLI_FAILED, "%s", projects.problem);
+        cli_complain("validate", CLI_FAILED, "%s", projects.problem);
     }
     for (size_t i = 0; i < projects.count; i++) {
-        const struct actor_project *project = &projects.projects[i];
-        for (size_t k = 0; k < project->definition_count; k++) {
-            struct engine_report report;
-            engine_report_init(&report, project->definitions[k].name);
-            validate_definition(validation, project->definitions[k].content, &report);
-            engine_report_release(&report);
-        }
-        struct engine_report report;
-        struct engine_modules *modules = NULL;
-        engine_report_init(&report, span_text("modules.json"));
-        if (project->modules.count > 0) {
-            enum result result =
-                engine_read_modules(report.file, project->modules, project->project,
-                                    project->environment, &report, &modules);
-            if (result == RESULT_OK) {
-                engine_modules_free(modules);
-            }
-            finish_file(validation, &report, NULL);
-        }
-        engine_report_release(&report);
+        validate_project(validation, &projects.projects[i]);
     }
     cli_projects_release(&projects);
-    return code;
 }
 
 static void print_results(struct validation *validation)
