@@ -28,7 +28,7 @@ enum actor_durability {
 
 enum actor_step_blobs { ACTOR_STEPS_ALL, ACTOR_STEPS_WAITS, ACTOR_STEPS_OFF };
 
-enum actor_loop { ACTOR_LOOP_IO, ACTOR_LOOP_STORAGE };
+enum actor_loop_name { ACTOR_LOOP_IO, ACTOR_LOOP_STORAGE };
 
 struct actor_runtime_options {
     uint32_t shard_count; /* 0: half the processors, at least 1 */
@@ -53,7 +53,7 @@ struct actor_runtime_options {
 
 MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *options, struct actor_runtime **out);
 /* Before start: the loop that an adapter lives on. */
-struct ev_loop *actor_runtime_loop(struct actor_runtime *runtime, enum actor_loop which);
+struct ev_loop *actor_runtime_loop(struct actor_runtime *runtime, enum actor_loop_name which);
 /* Before start: takes PROTO_CALL and PROTO_CALL_CANCEL, called on the io loop's thread. */
 void actor_runtime_set_modules(struct actor_runtime *runtime, struct proto_sink *modules);
 

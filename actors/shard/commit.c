@@ -256,7 +256,9 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
         work->commit = shard->commit_number;
         drop_session(shard, &view);
     } else if (work->segment_ended || work->interim || work->output->event_count > 0) {
-        if (work->segment_ended || work->interim) {
+        /* One that had ended is in no table: its first record must be whole. */
+        bool whole = work->segment_ended || work->interim || (work->from_ended && work->commit == 0);
+        if (whole) {
             record_snapshot(shard, work, &view, &heavy);
         } else {
             record_events(shard, work);

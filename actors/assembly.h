@@ -1,0 +1,43 @@
+/*
+ * assembly.h: what a runtime is made of. Included by runtime.c and metrics.c only.
+ */
+#ifndef ACTORS_ASSEMBLY_H
+#define ACTORS_ASSEMBLY_H
+
+#include "actors/audit.h"
+#include "actors/io.h"
+#include "actors/journal.h"
+#include "actors/loop.h"
+#include "actors/recovery.h"
+#include "actors/registry.h"
+#include "actors/router.h"
+#include "actors/runtime.h"
+#include "actors/shard/shard.h"
+#include "actors/storage.h"
+#include "actors/waiter.h"
+
+struct actor_runtime {
+    struct actor_runtime_options options;
+    struct actor_router router;
+    struct actor_recovery recovery;
+    struct actor_loop journal_loop, io_loop, storage_loop, audit_loop, registry_loop;
+    struct actor_loop *shard_loops;
+    struct proto_sink **shard_sinks;
+    char (*shard_names)[16];
+    struct actor_shard **shards;
+    struct actor_journal *journal;
+    struct actor_io *io;
+    struct actor_storage *storage;
+    struct actor_audit *audit;
+    struct actor_registry *registry;
+    struct actor_waiter drain_waiter;
+    struct actor_waiter load_waiter;
+    pthread_mutex_t load_mutex;
+    uint64_t load_ticket;
+    bool started;
+};
+
+/* metrics.c: the router's `stats`. */
+uint32_t actor_stats(void *runtime, struct wire_writer *writer);
+
+#endif

@@ -1,0 +1,492 @@
+/*
+ * recovery.c: the tail of the journal is read once and kept by execution; then each live execution is given to its shard with
+ * its newest snapshot, from the table or the tail, and the events after it.
+ */
+#include "actors/recovery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "actors/drain/state_drain.h"
+#include "actors/table.h"
+#include "proto/base/assert.h"
+#include "proto/base/hash.h"
+#include "proto/base/limits.h"
+#include "proto/log.h"
+#include "proto/wire/reader.h"
+
+/* What the tail says of one execution. */
+struct trace {
+    struct actor_link link;
+    struct trace *next; /* all of them, in no order */
+    struct span id;
+    struct span snapshot; /* own memory: of the tail, or of the table's row when the tail has none */
+    struct actor_recovered_events *events; /* own memory, each run too */
+    size_t events_count;
+    bool row_is_old; /* the table's row says less than the tail */
+    bool ended;
+    bool forgotten;
+    uint64_t ended_position;
+};
+
+/* The newest record of a remembered request. */
+struct request_trace {
+    struct actor_link link;
+    struct request_trace *next;
+    struct proto_record record; /* spans in own memory */
+};
+
+struct recovering {
+    const struct actor_recovery_options *options;
+    struct actor_recovery *recovery;
+    struct actor_table traces;
+    struct trace *trace_list;
+    struct actor_table requests;
+    struct request_trace *request_list;
+    struct arena scratch;
+    enum result result; /* of a scan's callback */
+};
+
+static struct actor_shard *shard_of(const struct recovering *recovering, struct span id)
+{
+    return recovering->options->shards[actor_shard_of(id, recovering->options->shard_count)];
+}
+
+static bool copy(struct span from, struct span *to)
+{
+    uint8_t *bytes = malloc(from.count + 1);
+    if (bytes == NULL) {
+        return false;
+    }
+    if (from.count > 0) {
+        memcpy(bytes, from.bytes, from.count);
+    }
+    *to = span_of(bytes, from.count);
+    return true;
+}
+
+static void drop(struct span *span)
+{
+    free((void *)span->bytes);
+    *span = SPAN_EMPTY;
+}
+
+/* ---- definitions ---- */
+
+static enum result add_definition(struct recovering *recovering, const struct proto_definition *definition, int64_t at_ms)
+{
+    const struct actor_recovery_options *options = recovering->options;
+    for (uint32_t i = 0; i <= options->shard_count; i++) {
+        struct actor_library *library = i < options->shard_count ? actor_shard_library(options->shards[i])
+                                                                 : actor_registry_library(options->registry);
+        struct engine_report report;
+        enum result result = actor_library_add(library, definition, at_ms, &report);
+        engine_report_release(&report);
+        if (result == RESULT_LIMIT) {
+            return result;
+        }
+        if (result != RESULT_OK && result != RESULT_EXISTS && i == 0) {
+            log_line(LOG_ERROR, "DEFINITION-NOT-RECOVERED", "project=\"%.*s\" name=\"%.*s\" version=%u reason=\"%s\"",
+                     SPAN_ARG(definition->project), SPAN_ARG(definition->name), definition->version, result_text(result));
+        }
+    }
+    return RESULT_OK;
+}
+
+static bool definition_row(void *owner, struct span key, struct span value)
+{
+    struct recovering *recovering = owner;
+    struct proto_definition definition;
+    int64_t at_ms;
+    if (actor_definition_row_read(key, value, &definition, &at_ms) != RESULT_OK) {
+        recovering->recovery->corrupt++;
+        log_line(LOG_CRITICAL, "DEFINITION-ROW-CORRUPT", "key_bytes=%zu", key.count);
+        return true;
+    }
+    recovering->result = add_definition(recovering, &definition, at_ms);
+    return recovering->result == RESULT_OK;
+}
+
+static enum result definition_record(struct recovering *recovering, const struct proto_record *record)
+{
+    return add_definition(recovering,
+                          &(struct proto_definition){.project = record->project_id,
+                                                     .name = record->name,
+                                                     .content = record->body,
+                                                     .version = (uint32_t)record->number},
+                          record->at_ms);
+}
+
+/* ---- the tail, by execution ---- */
+
+static struct trace *find_trace(const struct recovering *recovering, struct span id)
+{
+    for (struct actor_link *link = actor_table_find(&recovering->traces, base_hash(id, 0)); link != NULL;
+         link = actor_table_again(link)) {
+        struct trace *trace = ACTOR_OWNER(trace, link, link);
+        if (span_equal(trace->id, id)) {
+            return trace;
+        }
+    }
+    return NULL;
+}
+
+static struct trace *trace_of(struct recovering *recovering, struct span id)
+{
+    struct trace *trace = find_trace(recovering, id);
+    if (trace != NULL) {
+        return trace;
+    }
+    trace = calloc(1, sizeof *trace);
+    if (trace == NULL || !copy(id, &trace->id)) {
+        free(trace);
+        return NULL;
+    }
+    actor_table_add(&recovering->traces, &trace->link, base_hash(id, 0));
+    trace->next = recovering->trace_list;
+    recovering->trace_list = trace;
+    return trace;
+}
+
+static void drop_events(struct trace *trace)
+{
+    for (size_t i = 0; i < trace->events_count; i++) {
+        struct span run = trace->events[i].run;
+        drop(&run);
+    }
+    free(trace->events);
+    trace->events = NULL;
+    trace->events_count = 0;
+}
+
+static enum result events_record(struct recovering *recovering, const struct proto_record *record)
+{
+    struct trace *trace = trace_of(recovering, record->execution_id);
+    struct actor_recovered_events *events =
+        trace == NULL ? NULL : realloc(trace->events, (trace->events_count + 1) * sizeof *events);
+    if (events == NULL) {
+        return RESULT_LIMIT;
+    }
+    trace->events = events;
+    struct span run;
+    if (!copy(record->body, &run)) {
+        return RESULT_LIMIT;
+    }
+    trace->events[trace->events_count++] = (struct actor_recovered_events){.first = record->number, .run = run};
+    trace->ended = trace->forgotten = false;
+    return RESULT_OK;
+}
+
+static enum result snapshot_record(struct recovering *recovering, const struct proto_record *record, uint64_t position)
+{
+    struct trace *trace = trace_of(recovering, record->execution_id);
+    if (trace == NULL) {
+        return RESULT_LIMIT;
+    }
+    drop_events(trace);
+    drop(&trace->snapshot);
+    trace->row_is_old = true;
+    trace->forgotten = false;
+    trace->ended = (record->number & PROTO_SNAPSHOT_ENDED) != 0;
+    trace->ended_position = position;
+    return copy(record->body, &trace->snapshot) ? RESULT_OK : RESULT_LIMIT;
+}
+
+static enum result forget_record(struct recovering *recovering, const struct proto_record *record)
+{
+    struct trace *trace = trace_of(recovering, record->execution_id);
+    if (trace == NULL) {
+        return RESULT_LIMIT;
+    }
+    drop_events(trace);
+    drop(&trace->snapshot);
+    trace->row_is_old = trace->forgotten = true;
+    return RESULT_OK;
+}
+
+/* ---- remembered requests ---- */
+
+static struct request_trace *find_request(const struct recovering *recovering, const struct proto_record *record)
+{
+    uint64_t hash = base_hash(record->name, base_hash(record->workspace_id, 0));
+    for (struct actor_link *link = actor_table_find(&recovering->requests, hash); link != NULL;
+         link = actor_table_again(link)) {
+        struct request_trace *trace = ACTOR_OWNER(request_trace, link, link);
+        if (span_equal(trace->record.workspace_id, record->workspace_id) && span_equal(trace->record.name, record->name)) {
+            return trace;
+        }
+    }
+    return NULL;
+}
+
+static enum result request_record(struct recovering *recovering, const struct proto_record *record)
+{
+    struct request_trace *trace = find_request(recovering, record);
+    if (trace != NULL) {
+        drop(&trace->record.body);
+    } else {
+        trace = calloc(1, sizeof *trace);
+        if (trace == NULL || !copy(record->workspace_id, &trace->record.workspace_id) ||
+            !copy(record->name, &trace->record.name)) {
+            if (trace != NULL) {
+                drop(&trace->record.workspace_id);
+            }
+            free(trace);
+            return RESULT_LIMIT;
+        }
+        actor_table_add(&recovering->requests, &trace->link, base_hash(record->name, base_hash(record->workspace_id, 0)));
+        trace->next = recovering->request_list;
+        recovering->request_list = trace;
+    }
+    trace->record.kind = PROTO_RECORD_REQUEST;
+    trace->record.number = record->number;
+    trace->record.at_ms = record->at_ms;
+    return copy(record->body, &trace->record.body) ? RESULT_OK : RESULT_LIMIT;
+}
+
+static enum result recover_request(struct recovering *recovering, const struct proto_record *record)
+{
+    enum result result = RESULT_OK;
+    for (uint32_t i = 0; i < recovering->options->shard_count && result == RESULT_OK; i++) {
+        result = actor_shard_recover_request(recovering->options->shards[i], record, recovering->options->now);
+    }
+    return result;
+}
+
+static bool request_row(void *owner, struct span key, struct span value)
+{
+    struct recovering *recovering = owner;
+    struct proto_record record;
+    arena_clear(&recovering->scratch);
+    if (actor_request_row_read(key, value, &recovering->scratch, &record) != RESULT_OK) {
+        log_line(LOG_ERROR, "REQUEST-ROW-CORRUPT", "key_bytes=%zu", key.count);
+        return true;
+    }
+    if (find_request(recovering, &record) == NULL) { /* else the tail knows better */
+        recovering->result = recover_request(recovering, &record);
+    }
+    return recovering->result == RESULT_OK;
+}
+
+/* ---- reading the tail ---- */
+
+static enum result read_record(struct recovering *recovering, const struct proto_record *record, uint64_t position)
+{
+    switch (record->kind) {
+    case PROTO_RECORD_EVENTS:
+        return events_record(recovering, record);
+    case PROTO_RECORD_SNAPSHOT:
+        return snapshot_record(recovering, record, position);
+    case PROTO_RECORD_FORGET:
+        return forget_record(recovering, record);
+    case PROTO_RECORD_REQUEST:
+        return request_record(recovering, record);
+    case PROTO_RECORD_DEFINITION:
+        return definition_record(recovering, record);
+    case PROTO_RECORD_NONE:
+    case PROTO_RECORD_STEP:
+    case PROTO_RECORD_AUDIT:
+        return RESULT_OK;
+    }
+    ASSERT_UNREACHABLE();
+}
+
+static void corrupt_batch(struct recovering *recovering, uint64_t position)
+{
+    recovering->recovery->corrupt++;
+    log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=recovery position=%llu", (unsigned long long)position);
+}
+
+static enum result read_batch(struct recovering *recovering, struct span batch, uint64_t position)
+{
+    struct proto_record record;
+    enum result result;
+    while ((result = record_read(&batch, &record)) == RESULT_OK) {
+        enum result taken = read_record(recovering, &record, position);
+        if (taken != RESULT_OK) {
+            return taken;
+        }
+    }
+    if (result == RESULT_CORRUPT) {
+        corrupt_batch(recovering, position);
+    }
+    return RESULT_OK;
+}
+
+static enum result read_tail(struct recovering *recovering, uint64_t position)
+{
+    struct storage_journal *log = recovering->options->log;
+    struct storage_journal_reader *reader;
+    enum result result = log->ops->reader_open(log, position, &reader);
+    if (result != RESULT_OK) {
+        return result;
+    }
+    do {
+        struct span batch;
+        result = log->ops->reader_next(reader, &batch, &position);
+        if (result == RESULT_CORRUPT) {
+            corrupt_batch(recovering, position);
+            result = RESULT_OK;
+        } else if (result == RESULT_OK) {
+            result = read_batch(recovering, batch, position);
+        }
+    } while (result == RESULT_OK);
+    log->ops->reader_close(reader);
+    return result == RESULT_NOT_FOUND ? RESULT_OK : result;
+}
+
+/* ---- giving them to the shards ---- */
+
+static bool execution_row(void *owner, struct span key, struct span value)
+{
+    struct recovering *recovering = owner;
+    struct trace *trace = find_trace(recovering, key);
+    if (trace == NULL) {
+        recovering->result = actor_shard_recover(shard_of(recovering, key),
+                                                 &(struct actor_recovered){.execution_id = key, .snapshot = value},
+                                                 recovering->options->now, recovering->recovery);
+    } else if (!trace->row_is_old && !copy(value, &trace->snapshot)) {
+        recovering->result = RESULT_LIMIT;
+    }
+    return recovering->result == RESULT_OK;
+}
+
+static enum result recover_trace(struct recovering *recovering, const struct trace *trace, uint64_t indexed)
+{
+    struct actor_shard *shard = shard_of(recovering, trace->id);
+    if (trace->forgotten) {
+        return RESULT_OK;
+    }
+    if (!trace->ended) {
+        return actor_shard_recover(shard,
+                                   &(struct actor_recovered){.execution_id = trace->id,
+                                                             .snapshot = trace->snapshot,
+                                                             .events = trace->events,
+                                                             .events_count = trace->events_count},
+                                   recovering->options->now, recovering->recovery);
+    }
+    return trace->ended_position > indexed ? actor_shard_recover_ended(shard, trace->id, trace->ended_position)
+                                           : RESULT_OK;
+}
+
+static enum result recover_all(struct recovering *recovering, uint64_t indexed)
+{
+    struct storage_state *state = recovering->options->state;
+    enum result result = state->ops->scan(state, STORAGE_EXECUTIONS, SPAN_EMPTY, execution_row, recovering);
+    if (result == RESULT_OK) {
+        result = recovering->result;
+    }
+    for (struct trace *trace = recovering->trace_list; trace != NULL && result == RESULT_OK; trace = trace->next) {
+        result = recover_trace(recovering, trace, indexed);
+    }
+    if (result == RESULT_OK) {
+        result = state->ops->scan(state, STORAGE_REQUESTS, SPAN_EMPTY, request_row, recovering);
+    }
+    if (result == RESULT_OK) {
+        result = recovering->result;
+    }
+    for (struct request_trace *trace = recovering->request_list; trace != NULL && result == RESULT_OK;
+         trace = trace->next) {
+        result = recover_request(recovering, &trace->record);
+    }
+    return result;
+}
+
+/* ---- positions ---- */
+
+/* A position outside of the journal means that data directories were mixed, or files were deleted: say so, do what is possible. */
+static uint64_t within(const struct storage_journal *log, uint64_t position, const char *drain)
+{
+    struct storage_journal *journal = (struct storage_journal *)log;
+    uint64_t begin = log->ops->begin(journal);
+    uint64_t end = log->ops->end(journal);
+    if (position >= begin && position <= end) {
+        return position;
+    }
+    if (position != 0) {
+        log_line(LOG_CRITICAL, "JOURNAL-DOES-NOT-FIT", "drain=%s position=%llu begin=%llu end=%llu", drain,
+                 (unsigned long long)position, (unsigned long long)begin, (unsigned long long)end);
+    }
+    return position < begin ? begin : end;
+}
+
+static enum result read_positions(const struct actor_recovery_options *options, struct actor_positions *positions)
+{
+    uint64_t *at = positions->at;
+    enum result result = actor_position_read(options->state, ACTOR_POSITION_STATE, &at[PROTO_DRAIN_STATE]);
+    if (result == RESULT_OK) {
+        result = actor_position_read(options->state, ACTOR_POSITION_BLOB, &at[PROTO_DRAIN_BLOB]);
+    }
+    if (result == RESULT_OK) {
+        result = options->index->ops->position(options->index, &at[PROTO_DRAIN_AUDIT]);
+    }
+    at[PROTO_DRAIN_STATE] = within(options->log, at[PROTO_DRAIN_STATE], "state");
+    at[PROTO_DRAIN_BLOB] = within(options->log, at[PROTO_DRAIN_BLOB], "blob");
+    at[PROTO_DRAIN_AUDIT] = within(options->log, at[PROTO_DRAIN_AUDIT], "audit");
+    return result;
+}
+
+/* ---- all of it ---- */
+
+static void release(struct recovering *recovering)
+{
+    while (recovering->trace_list != NULL) {
+        struct trace *trace = recovering->trace_list;
+        recovering->trace_list = trace->next;
+        drop_events(trace);
+        drop(&trace->snapshot);
+        drop(&trace->id);
+        free(trace);
+    }
+    while (recovering->request_list != NULL) {
+        struct request_trace *trace = recovering->request_list;
+        recovering->request_list = trace->next;
+        drop(&trace->record.workspace_id);
+        drop(&trace->record.name);
+        drop(&trace->record.body);
+        free(trace);
+    }
+    actor_table_release(&recovering->traces);
+    actor_table_release(&recovering->requests);
+    arena_release(&recovering->scratch);
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+enum result actor_recover(const struct actor_recovery_options *options, struct actor_recovery *recovery,
+                          struct actor_positions *positions, char error[256])
+{
+    uint64_t begin_us = now_us();
+    *recovery = (struct actor_recovery){0};
+    struct recovering recovering = {.options = options, .recovery = recovery};
+    actor_table_init(&recovering.traces);
+    actor_table_init(&recovering.requests);
+    arena_init(&recovering.scratch, 4096, LIMIT_FRAME_BYTES * 4ul);
+    const char *what = "the drains' positions";
+    enum result result = read_positions(options, positions);
+    if (result == RESULT_OK) {
+        what = "the definitions";
+        result = options->state->ops->scan(options->state, STORAGE_DEFINITIONS, SPAN_EMPTY, definition_row, &recovering);
+        result = result == RESULT_OK ? recovering.result : result;
+    }
+    if (result == RESULT_OK) {
+        what = "the journal";
+        result = read_tail(&recovering, positions->at[PROTO_DRAIN_STATE]);
+    }
+    if (result == RESULT_OK) {
+        what = "the executions";
+        result = recover_all(&recovering, positions->at[PROTO_DRAIN_AUDIT]);
+    }
+    if (result != RESULT_OK) {
+        snprintf(error, 256, "%s could not be read: %s", what, result_text(result));
+    }
+    release(&recovering);
+    recovery->elapsed_us = now_us() - begin_us;
+    return result;
+}

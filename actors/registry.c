@@ -1,0 +1,471 @@
+/*
+ * registry.c: one job at a time: compile, commit, broadcast, answer. The registry's thread, so that compiling a large file
+ * holds up nobody's executions.
+ */
+#include "actors/registry.h"
+
+#include <stdlib.h>
+
+#include "actors/queue.h"
+#include "actors/reply.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/log.h"
+#include "proto/record.h"
+#include "proto/wire/reader.h"
+
+enum { REGISTRY_MAGIC = 0x52454749, NAME_BYTES_MAX = 255, LISTED_MAX = 1000 };
+
+enum stage { IDLE, COMMITTING, BROADCASTING };
+
+struct actor_registry {
+    uint32_t magic;
+    struct actor_registry_options options;
+    struct actor_library library;
+    struct arena arena;
+    struct actor_time now;
+    struct actor_queue jobs;      /* waiting */
+    struct proto_message *job;    /* under way */
+    enum stage stage;
+    struct proto_definition file; /* the job's, with its version; borrowed from the job */
+    uint32_t answers_left;
+    enum result worst;            /* of the shards' answers */
+    struct actor_registry_counters counters;
+};
+
+enum result actor_registry_new(const struct actor_registry_options *options, struct actor_registry **out)
+{
+    struct actor_registry *registry = calloc(1, sizeof *registry);
+    if (registry == NULL) {
+        return RESULT_LIMIT;
+    }
+    registry->magic = REGISTRY_MAGIC;
+    registry->options = *options;
+    arena_init(&registry->arena, 16 << 10, LIMIT_DEFINITION_BYTES * 8ul);
+    enum result result = actor_library_init(&registry->library);
+    if (result != RESULT_OK) {
+        actor_registry_free(registry);
+        return result;
+    }
+    *out = registry;
+    return RESULT_OK;
+}
+
+void actor_registry_free(struct actor_registry *registry)
+{
+    if (registry == NULL) {
+        return;
+    }
+    actor_queue_clear(&registry->jobs);
+    message_free(registry->job);
+    actor_library_release(&registry->library);
+    arena_release(&registry->arena);
+    registry->magic = 0;
+    free(registry);
+}
+
+struct actor_library *actor_registry_library(struct actor_registry *registry) { return &registry->library; }
+
+const struct actor_registry_counters *actor_registry_counters(const struct actor_registry *registry)
+{
+    return &registry->counters;
+}
+
+/* ---- answers ---- */
+
+static const char *severity_name(enum engine_severity severity)
+{
+    static const char *const names[] = {[ENGINE_INFO] = "info", [ENGINE_WARNING] = "warning", [ENGINE_ERROR] = "error"};
+    return names[severity];
+}
+
+static void write_problems(struct wire_writer *writer, const struct engine_report *report)
+{
+    wire_write_text(writer, "problems");
+    wire_write_array(writer, report->count);
+    for (uint32_t i = 0; i < report->count; i++) {
+        const struct engine_problem *problem = &report->problems[i];
+        wire_write_map(writer, 6);
+        wire_pair_text(writer, "severity", severity_name(problem->severity));
+        wire_pair_text(writer, "rule", problem->rule);
+        wire_pair_string(writer, "element", problem->element);
+        wire_pair_int(writer, "line", problem->line);
+        wire_pair_int(writer, "column", problem->column);
+        wire_pair_string(writer, "message", problem->message);
+    }
+}
+
+struct span actor_problems(const struct engine_report *report, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 1024);
+    wire_write_map(&writer, 1);
+    write_problems(&writer, report);
+    return wire_writer_span(&writer);
+}
+
+static void end_job(struct actor_registry *registry)
+{
+    message_free(registry->job);
+    registry->job = NULL;
+    registry->stage = IDLE;
+    registry->file = (struct proto_definition){0};
+}
+
+static void answer_done(struct actor_registry *registry, enum result result, struct span text, uint64_t value)
+{
+    struct proto_message *done = message_new(PROTO_DONE, text.count);
+    if (done != NULL) {
+        done->as.done = (struct proto_done){.result = result, .text = message_keep(done, text), .value = value};
+        message_answer(registry->job->reply_to, done);
+    }
+    end_job(registry);
+}
+
+static void refuse(struct actor_registry *registry, enum proto_error error, enum result result, const char *message,
+                   struct span details)
+{
+    actor_count(&registry->counters.refused, 1);
+    if (registry->job->type != PROTO_REQUEST) {
+        answer_done(registry, result, span_text(message), 0);
+        return;
+    }
+    actor_reply_refuse(
+        registry->job, &registry->arena,
+        &(struct actor_refusal){.error = error, .message = span_text(message), .details = details});
+    end_job(registry);
+}
+
+static void write_processes(struct wire_writer *writer, const struct engine_definition *definition)
+{
+    wire_write_text(writer, "processes");
+    wire_write_array(writer, definition->process_count);
+    for (uint32_t i = 0; i < definition->process_count; i++) {
+        const struct engine_process *process = &definition->processes[i];
+        wire_write_map(writer, 4);
+        wire_pair_string(writer, "id", process->id);
+        wire_pair_string(writer, "name", process->name);
+        wire_pair_int(writer, "version", process->version);
+        wire_pair_bool(writer, "executable", process->executable);
+    }
+}
+
+/* `report`: of the compilation, or NULL when the content was there already. */
+static void answer_deployed(struct actor_registry *registry, const struct actor_source *source,
+                            const struct engine_report *report)
+{
+    actor_count(&registry->counters.deploys, 1);
+    if (registry->job->type != PROTO_REQUEST) {
+        answer_done(registry, RESULT_OK, SPAN_EMPTY, source->version);
+        return;
+    }
+    struct wire_writer writer;
+    uint32_t pairs;
+    wire_writer_init(&writer, &registry->arena, 1024);
+    size_t mark = actor_reply_open(&writer, &pairs);
+    wire_pair_string(&writer, "projectId", source->project);
+    wire_pair_string(&writer, "name", source->name);
+    wire_pair_int(&writer, "version", source->version);
+    wire_pair_bool(&writer, "created", report != NULL);
+    write_processes(&writer, source->definition);
+    pairs += 5;
+    if (report != NULL) {
+        write_problems(&writer, report);
+        pairs++;
+    }
+    struct span body = actor_reply_close(&writer, mark, pairs);
+    struct proto_message *reply = actor_reply_new(registry->job->as.request.spelling, true, body);
+    if (reply != NULL) {
+        message_answer(registry->job->reply_to, reply);
+    }
+    end_job(registry);
+}
+
+/* ---- definitions: a row for each process of each version ---- */
+
+static uint32_t list_source(struct wire_writer *writer, const struct actor_source *source, struct span process_id)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < source->definition->process_count; i++) {
+        const struct engine_process *process = &source->definition->processes[i];
+        if (process_id.count > 0 && !span_equal(process_id, process->id)) {
+            continue;
+        }
+        wire_write_map(writer, 7);
+        wire_pair_string(writer, "projectId", source->project);
+        wire_pair_string(writer, "process", process->id);
+        wire_pair_string(writer, "name", process->name);
+        wire_pair_int(writer, "version", source->version);
+        wire_pair_bool(writer, "executable", process->executable);
+        wire_pair_string(writer, "file", source->name);
+        wire_pair_time(writer, "deployedAt", source->at_ms);
+        rows++;
+    }
+    return rows;
+}
+
+static void list(struct actor_registry *registry)
+{
+    struct span query = registry->job->as.request.body;
+    struct span project = wire_string_or(wire_find_text(query, "projectId"), "");
+    struct span process_id = wire_string_or(wire_find_text(query, "process"), "");
+    struct wire_writer writer;
+    uint32_t pairs;
+    wire_writer_init(&writer, &registry->arena, 4096);
+    size_t mark = actor_reply_open(&writer, &pairs);
+    wire_write_text(&writer, "definitions");
+    size_t array = wire_open_array(&writer);
+    uint32_t count = 0;
+    for (const struct actor_source *source = registry->library.sources; source != NULL && count < LISTED_MAX;
+         source = source->next) {
+        if (project.count == 0 || span_equal(project, source->project)) {
+            count += list_source(&writer, source, process_id);
+        }
+    }
+    wire_close_array(&writer, array, count);
+    struct span body = actor_reply_close(&writer, mark, pairs + 1);
+    struct proto_message *reply = actor_reply_new(registry->job->as.request.spelling, true, body);
+    if (reply != NULL) {
+        message_answer(registry->job->reply_to, reply);
+    }
+    end_job(registry);
+}
+
+/* ---- deploy ---- */
+
+static struct span content_of(struct span body)
+{
+    struct span content = wire_find_text(body, "content");
+    bool bytes = wire_is(content, WIRE_STRING) || wire_is(content, WIRE_BINARY);
+    return bytes ? wire_head(content).as.text : SPAN_EMPTY;
+}
+
+/* false: refused. */
+static bool read_job(struct actor_registry *registry)
+{
+    if (registry->job->type == PROTO_DEFINITION) {
+        registry->file = registry->job->as.definition;
+    } else {
+        struct span body = registry->job->as.request.body;
+        registry->file = (struct proto_definition){.project = wire_string_or(wire_find_text(body, "projectId"), "default"),
+                                                   .name = wire_string_or(wire_find_text(body, "name"), ""),
+                                                   .content = content_of(body)};
+    }
+    const struct proto_definition *file = &registry->file;
+    bool name_is_valid = channel_session_id_is_valid(file->name) && file->name.count <= NAME_BYTES_MAX;
+    if (!name_is_valid) {
+        refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID,
+               "name is the file's name: 1 to 255 bytes of UTF-8 without control characters", SPAN_EMPTY);
+    } else if (file->content.count == 0) {
+        refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID, "content is the file's text", SPAN_EMPTY);
+    } else if (file->content.count > LIMIT_DEFINITION_BYTES) {
+        refuse(registry, PROTO_ERROR_PayloadTooLarge, RESULT_LIMIT, "the file is larger than 16 MiB", SPAN_EMPTY);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static uint32_t next_version(const struct actor_registry *registry, const struct engine_definition *definition)
+{
+    uint32_t newest = 0;
+    for (uint32_t i = 0; i < definition->process_count; i++) {
+        uint32_t version =
+            actor_library_newest(&registry->library, registry->file.project, definition->processes[i].id);
+        newest = version > newest ? version : newest;
+    }
+    const struct actor_source *of_name = actor_library_file(&registry->library, registry->file.project, registry->file.name);
+    return (of_name != NULL && of_name->version > newest ? of_name->version : newest) + 1;
+}
+
+static void commit(struct actor_registry *registry)
+{
+    struct wire_writer batch;
+    wire_writer_init(&batch, &registry->arena, registry->file.content.count + 512);
+    record_write(&batch, &(struct proto_record){.kind = PROTO_RECORD_DEFINITION,
+                                                .project_id = registry->file.project,
+                                                .name = registry->file.name,
+                                                .number = registry->file.version,
+                                                .at_ms = registry->now.unix_ms,
+                                                .body = registry->file.content});
+    struct span records = wire_writer_span(&batch);
+    struct proto_message *message = records.count == 0 ? NULL : message_new(PROTO_COMMIT, records.count);
+    if (message == NULL) {
+        refuse(registry, PROTO_ERROR_Overloaded, RESULT_LIMIT, "no memory", SPAN_EMPTY);
+        return;
+    }
+    message->as.commit.records = message_keep(message, records);
+    message->reply_to = (struct proto_address){.sink = registry->options.self};
+    if (registry->options.journal->send(registry->options.journal, &message) != RESULT_OK) {
+        message_free(message);
+        refuse(registry, PROTO_ERROR_ShuttingDown, RESULT_CLOSED, "the engine stops", SPAN_EMPTY);
+        return;
+    }
+    registry->stage = COMMITTING;
+}
+
+static void deploy(struct actor_registry *registry)
+{
+    if (!read_job(registry)) {
+        return;
+    }
+    struct proto_definition *file = &registry->file;
+    const struct actor_source *newest = actor_library_file(&registry->library, file->project, file->name);
+    if (newest != NULL && span_equal(newest->content, file->content)) {
+        answer_deployed(registry, newest, NULL);
+        return;
+    }
+    struct engine_report report;
+    struct engine_definition *definition = NULL;
+    engine_report_init(&report, file->name);
+    enum result result = engine_read(file->name, file->content, &report, &definition);
+    if (result == RESULT_OK) {
+        file->version = next_version(registry, definition);
+        engine_definition_free(definition);
+        commit(registry);
+    } else {
+        refuse(registry, PROTO_ERROR_DefinitionInvalid, result,
+               result == RESULT_INVALID ? "the definition has errors" : "the definition is too large",
+               actor_problems(&report, &registry->arena));
+    }
+    engine_report_release(&report);
+}
+
+/* ---- broadcast ---- */
+
+static struct proto_message *copy_definition(const struct proto_definition *file)
+{
+    struct proto_message *message =
+        message_new(PROTO_DEFINITION, file->project.count + file->name.count + file->content.count);
+    if (message != NULL) {
+        message->as.definition = (struct proto_definition){.project = message_keep(message, file->project),
+                                                           .name = message_keep(message, file->name),
+                                                           .content = message_keep(message, file->content),
+                                                           .version = file->version};
+    }
+    return message;
+}
+
+static struct proto_message *copy_project(const struct proto_project *project)
+{
+    struct proto_message *message =
+        message_new(PROTO_PROJECT, project->project.count + project->workspace.count + project->environment.count +
+                                       project->modules.count);
+    if (message != NULL) {
+        message->as.project = (struct proto_project){.project = message_keep(message, project->project),
+                                                     .workspace = message_keep(message, project->workspace),
+                                                     .environment = message_keep(message, project->environment),
+                                                     .modules = message_keep(message, project->modules)};
+    }
+    return message;
+}
+
+static void finish_broadcast(struct actor_registry *registry)
+{
+    if (registry->worst != RESULT_OK) {
+        refuse(registry, PROTO_ERROR_Internal, registry->worst, "a shard could not take it; see the log", SPAN_EMPTY);
+        return;
+    }
+    if (registry->job->type == PROTO_PROJECT) {
+        answer_done(registry, RESULT_OK, SPAN_EMPTY, 0);
+        return;
+    }
+    struct engine_report report;
+    enum result result = actor_library_add(&registry->library, &registry->file, registry->now.unix_ms, &report);
+    if (result == RESULT_OK) {
+        actor_count(&registry->counters.definitions, 1);
+        answer_deployed(registry, registry->library.sources, &report);
+    } else {
+        refuse(registry, PROTO_ERROR_Internal, result, "it is deployed, but the registry has no memory for it", SPAN_EMPTY);
+    }
+    engine_report_release(&report);
+}
+
+static void broadcast(struct actor_registry *registry)
+{
+    registry->stage = BROADCASTING;
+    registry->worst = RESULT_OK;
+    registry->answers_left = 0;
+    for (uint32_t i = 0; i < registry->options.shard_count; i++) {
+        struct proto_message *copy = registry->job->type == PROTO_PROJECT ? copy_project(&registry->job->as.project)
+                                                                          : copy_definition(&registry->file);
+        if (copy == NULL) {
+            registry->worst = RESULT_LIMIT;
+            continue;
+        }
+        copy->reply_to = (struct proto_address){.sink = registry->options.self, .ticket = i};
+        if (registry->options.shards[i]->send(registry->options.shards[i], &copy) == RESULT_OK) {
+            registry->answers_left++;
+        } else {
+            message_free(copy);
+            registry->worst = RESULT_CLOSED;
+        }
+    }
+    if (registry->answers_left == 0) {
+        finish_broadcast(registry);
+    }
+}
+
+/* ---- answers of others ---- */
+
+static void committed(struct actor_registry *registry, enum result result)
+{
+    if (result != RESULT_OK) {
+        return; /* the journal keeps it and tries again: the deploy waits */
+    }
+    ASSERT(registry->stage == COMMITTING);
+    broadcast(registry);
+}
+
+static void shard_done(struct actor_registry *registry, const struct proto_message *message)
+{
+    ASSERT(registry->stage == BROADCASTING && registry->answers_left > 0);
+    if (message->as.done.result != RESULT_OK) {
+        registry->worst = message->as.done.result;
+        log_line(LOG_ERROR, "REGISTRY-SHARD-REFUSED", "shard=%llu reason=\"%.*s\"",
+                 (unsigned long long)message->reply_to.ticket, SPAN_ARG(message->as.done.text));
+    }
+    if (--registry->answers_left == 0) {
+        finish_broadcast(registry);
+    }
+}
+
+/* ---- the turn ---- */
+
+static void next_job(struct actor_registry *registry)
+{
+    registry->job = actor_queue_pop(&registry->jobs);
+    arena_clear(&registry->arena);
+    if (registry->job->type == PROTO_PROJECT) {
+        broadcast(registry);
+    } else if (registry->job->type == PROTO_REQUEST && registry->job->as.request.operation == PROTO_OP_DEFINITIONS) {
+        list(registry);
+    } else {
+        deploy(registry);
+    }
+}
+
+uint64_t actor_registry_turn(void *argument, struct proto_message *batch, struct actor_time now)
+{
+    struct actor_registry *registry = BASE_CAST(actor_registry, argument, REGISTRY_MAGIC);
+    registry->now = now;
+    while (batch != NULL) {
+        struct proto_message *message = batch;
+        batch = batch->next;
+        message->next = NULL;
+        if (message->type == PROTO_COMMITTED) {
+            committed(registry, message->as.committed.result);
+            message_free(message);
+        } else if (message->type == PROTO_DONE) {
+            shard_done(registry, message);
+            message_free(message);
+        } else {
+            ASSERT(message->type == PROTO_REQUEST || message->type == PROTO_DEFINITION || message->type == PROTO_PROJECT);
+            actor_queue_push(&registry->jobs, message);
+        }
+    }
+    while (registry->stage == IDLE && registry->jobs.oldest != NULL) {
+        next_job(registry);
+    }
+    return ACTOR_NEVER;
+}

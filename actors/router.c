@@ -1,0 +1,348 @@
+/*
+ * router.c: pure checks, then one send. Any thread.
+ */
+#include "actors/router.h"
+
+#include <sys/random.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "actors/gather.h"
+#include "actors/reply.h"
+#include "actors/shard/shard.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/wire/reader.h"
+
+enum { TASKS_LIMIT_DEFAULT = 100, TASKS_LIMIT_MAX = 1000 };
+
+/* ---- fields: what may stand in a request, and as what ---- */
+
+enum field_rule {
+    RULE_TEXT,
+    RULE_ID,      /* becomes part of a path or key */
+    RULE_SESSION, /* channelSessionId */
+    RULE_REQUEST_ID,
+    RULE_MAP,
+    RULE_BOOL,
+    RULE_COUNT, /* a number from 0 */
+    RULE_WAIT,  /* "segment" or "accepted" */
+};
+
+/* A field has the same rule wherever it stands. */
+static const struct field {
+    const char *name;
+    enum field_rule rule;
+} fields[] = {
+    {"workspaceId", RULE_ID},
+    {"projectId", RULE_ID},
+    {"executionId", RULE_ID},
+    {"requestId", RULE_REQUEST_ID},
+    {"channelSessionId", RULE_SESSION},
+    {"channel", RULE_TEXT},
+    {"process", RULE_TEXT},
+    {"version", RULE_COUNT},
+    {"request", RULE_MAP},
+    {"context", RULE_MAP},
+    {"execution", RULE_MAP},
+    {"isTest", RULE_BOOL},
+    {"wait", RULE_WAIT},
+    {"timeoutMs", RULE_COUNT},
+    {"traceparent", RULE_TEXT},
+    {"taskId", RULE_TEXT},
+    {"error", RULE_MAP},
+    {"reason", RULE_TEXT},
+    {"limit", RULE_COUNT},
+};
+
+/* What the rule wants, for the refusal; NULL: it holds. */
+static const char *breach(enum field_rule rule, struct span value)
+{
+    struct wire_value head = wire_head(value);
+    bool text = head.type == WIRE_STRING;
+    switch (rule) {
+    case RULE_TEXT:
+        return text ? NULL : "a string";
+    case RULE_ID:
+        return text && id_is_valid(head.as.text)
+                   ? NULL
+                   : "1 to 128 of A-Z a-z 0-9 . _ : @ + -, neither starting nor ending with a dot";
+    case RULE_SESSION:
+        return text && channel_session_id_is_valid(head.as.text) ? NULL
+                                                                 : "1 to 512 bytes of UTF-8 without control characters";
+    case RULE_REQUEST_ID:
+        return text && head.as.text.count > 0 && head.as.text.count <= LIMIT_REQUEST_ID_BYTES
+                   ? NULL
+                   : "a string of 1 to 512 bytes";
+    case RULE_MAP:
+        return head.type == WIRE_MAP ? NULL : "an object";
+    case RULE_BOOL:
+        return head.type == WIRE_BOOL ? NULL : "true or false";
+    case RULE_COUNT:
+        return head.type == WIRE_INT && head.as.integer >= 0 && head.as.integer <= UINT32_MAX ? NULL
+                                                                                             : "a whole number from 0";
+    case RULE_WAIT:
+        return text && (span_is(head.as.text, "segment") || span_is(head.as.text, "accepted"))
+                   ? NULL
+                   : "\"segment\" or \"accepted\"";
+    }
+    ASSERT_UNREACHABLE();
+}
+
+static const char *rule_broken(struct span key, struct span value)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (span_is(key, fields[i].name)) {
+            return wire_is(value, WIRE_NIL) ? NULL : breach(fields[i].rule, value);
+        }
+    }
+    return NULL;
+}
+
+/* ---- refusals ---- */
+
+/* Takes the request. */
+static enum result refuse(struct actor_router *router, struct proto_message **request, enum proto_error error,
+                          struct span message)
+{
+    struct arena arena;
+    arena_init(&arena, 1024, 64 << 10);
+    actor_count_shared(&router->refused);
+    actor_reply_refuse(*request, &arena, &(struct actor_refusal){.error = error, .message = message});
+    arena_release(&arena);
+    message_free(*request);
+    *request = NULL;
+    return RESULT_OK;
+}
+
+static enum result refuse_text(struct actor_router *router, struct proto_message **request, enum proto_error error,
+                               const char *message)
+{
+    return refuse(router, request, error, span_text(message));
+}
+
+/* RESULT_INVALID: it has been refused. */
+static enum result check_fields(struct actor_router *router, struct proto_message **request)
+{
+    struct wire_map_walk walk = wire_map_begin((*request)->as.request.body);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        const char *wanted = rule_broken(key, value);
+        if (wanted == NULL) {
+            continue;
+        }
+        char text[256];
+        int bytes = snprintf(text, sizeof text, "%.*s must be %s", SPAN_ARG(key), wanted);
+        (void)refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
+        return RESULT_INVALID;
+    }
+    return RESULT_OK;
+}
+
+/* ---- ids ---- */
+
+/* Ten random bytes; the kernel is asked for a pool at a time, each thread has its own. */
+static void random_bytes(uint8_t out[10])
+{
+    static _Thread_local uint8_t pool[256];
+    static _Thread_local size_t used = sizeof pool;
+    if (used + 10 > sizeof pool) {
+        ssize_t got = getrandom(pool, sizeof pool, 0);
+        ASSERT(got == (ssize_t)sizeof pool); /* up to 256 bytes it is never cut short (getrandom(2)) */
+        used = 0;
+    }
+    memcpy(out, pool + used, 10);
+    memset(pool + used, 0, 10);
+    used += 10;
+}
+
+static uint64_t clock_ms(clockid_t which)
+{
+    struct timespec now;
+    clock_gettime(which, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static struct span text_of(struct span body, const char *field) { return wire_string_or(wire_find_text(body, field), ""); }
+
+static void id_of_start(struct span body, struct execution_id *id)
+{
+    struct span given = text_of(body, "executionId");
+    struct span request_id = text_of(body, "requestId");
+    if (given.count > 0) {
+        enum result result = execution_id_parse(given, id);
+        ASSERT(result == RESULT_OK); /* check_fields has seen it */
+        return;
+    }
+    struct uuid uuid;
+    if (request_id.count > 0) {
+        /* engine.md 9: a repeat reaches the same shard. */
+        uuid = uuid_v5(wire_string_or(wire_find_text(body, "workspaceId"), "default"), request_id);
+    } else {
+        uint8_t random[10];
+        random_bytes(random);
+        uuid = uuid_v7(clock_ms(CLOCK_REALTIME), random);
+    }
+    *id = (struct execution_id){.count = UUID_TEXT_BYTES};
+    uuid_format(uuid, id->text);
+}
+
+/* ---- routes ---- */
+
+static enum result hand_on(struct actor_router *router, struct proto_sink *sink, struct proto_message **request)
+{
+    enum result result = sink->send(sink, request);
+    if (result == RESULT_AGAIN) {
+        actor_count_shared(&router->overloaded);
+    }
+    return result;
+}
+
+static enum result to_owner(struct actor_router *router, struct proto_message **request)
+{
+    struct span id = execution_id_span(&(*request)->as.request.execution_id);
+    return hand_on(router, router->shards[actor_shard_of(id, router->shard_count)], request);
+}
+
+static enum result route_start(struct actor_router *router, struct proto_message **request)
+{
+    struct proto_request *start = &(*request)->as.request;
+    if (atomic_load_explicit(&router->closing, memory_order_relaxed)) {
+        return refuse_text(router, request, PROTO_ERROR_ShuttingDown, "the engine takes no more starts");
+    }
+    if (actor_count_read(&router->journal->full) != 0) {
+        return refuse_text(router, request, PROTO_ERROR_StorageFailed, "the journal takes no more starts: it is full or stalled");
+    }
+    if (text_of(start->body, "process").count == 0) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "process must be the id of a process");
+    }
+    id_of_start(start->body, &start->execution_id);
+    return to_owner(router, request);
+}
+
+/* By executionId; a callback also by channelSessionId: to the shard that keeps that session. */
+static enum result route_by_id(struct actor_router *router, struct proto_message **request)
+{
+    struct proto_request *asked = &(*request)->as.request;
+    struct span id = text_of(asked->body, "executionId");
+    struct span session = text_of(asked->body, "channelSessionId");
+    if (id.count > 0) {
+        enum result result = execution_id_parse(id, &asked->execution_id);
+        ASSERT(result == RESULT_OK);
+        return to_owner(router, request);
+    }
+    if (asked->operation != PROTO_OP_CALLBACK) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "executionId is missing");
+    }
+    if (session.count == 0) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "executionId or channelSessionId is missing");
+    }
+    asked->execution_id = (struct execution_id){0};
+    return hand_on(router, router->shards[actor_shard_of(session, router->shard_count)], request);
+}
+
+static enum result route_tasks(struct actor_router *router, struct proto_message **request)
+{
+    struct proto_request *asked = &(*request)->as.request;
+    struct span id = text_of(asked->body, "executionId");
+    asked->execution_id = (struct execution_id){0};
+    if (id.count > 0) {
+        return route_by_id(router, request);
+    }
+    if (router->shard_count == 1) {
+        return hand_on(router, router->shards[0], request);
+    }
+    int64_t limit = wire_int_or(wire_find_text(asked->body, "limit"), TASKS_LIMIT_DEFAULT);
+    limit = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : limit;
+    enum result result = actor_gather(request, router->shards, router->shard_count, "tasks", (uint32_t)limit);
+    return result == RESULT_LIMIT ? RESULT_AGAIN : result;
+}
+
+static enum result route_to_registry(struct actor_router *router, struct proto_message **request)
+{
+    return hand_on(router, router->registry, request);
+}
+
+static enum result route_to_audit(struct actor_router *router, struct proto_message **request)
+{
+    return hand_on(router, router->audit, request);
+}
+
+/* Answered here and now. */
+static enum result answer_here(struct actor_router *router, struct proto_message **request)
+{
+    struct arena arena;
+    struct wire_writer writer;
+    uint32_t pairs;
+    arena_init(&arena, 4096, 64 << 10);
+    wire_writer_init(&writer, &arena, 512);
+    size_t mark = actor_reply_open(&writer, &pairs);
+    wire_pair_text(&writer, "engine", "strider");
+    wire_pair_text(&writer, "version", STRIDER_VERSION);
+    wire_pair_time(&writer, "now", (int64_t)clock_ms(CLOCK_REALTIME));
+    pairs += 3;
+    if ((*request)->as.request.operation == PROTO_OP_STATS) {
+        pairs += router->stats(router->owner, &writer);
+    }
+    struct span body = actor_reply_close(&writer, mark, pairs);
+    struct proto_message *reply = actor_reply_new((*request)->as.request.spelling, true, body);
+    if (reply != NULL) {
+        message_answer((*request)->reply_to, reply);
+    }
+    arena_release(&arena);
+    message_free(*request);
+    *request = NULL;
+    return RESULT_OK;
+}
+
+static enum result route_nowhere(struct actor_router *router, struct proto_message **request)
+{
+    char text[128];
+    int bytes = snprintf(text, sizeof text, "op \"%s\" is not available in this version",
+                         proto_operation_name((*request)->as.request.operation));
+    return refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
+}
+
+static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router, struct proto_message **request) = {
+    [PROTO_OP_START] = route_start,
+    [PROTO_OP_CALLBACK] = route_by_id,
+    [PROTO_OP_GET] = route_by_id,
+    [PROTO_OP_LIST] = route_to_audit,
+    [PROTO_OP_TASKS] = route_tasks,
+    [PROTO_OP_DEPLOY] = route_to_registry,
+    [PROTO_OP_DEFINITIONS] = route_to_registry,
+    [PROTO_OP_MESSAGE] = route_nowhere,
+    [PROTO_OP_SIGNAL] = route_nowhere,
+    [PROTO_OP_SUSPEND] = route_by_id,
+    [PROTO_OP_RESUME] = route_by_id,
+    [PROTO_OP_ABORT] = route_by_id,
+    [PROTO_OP_RESTART] = route_by_id,
+    [PROTO_OP_DELETE] = route_by_id,
+    [PROTO_OP_MIGRATE] = route_nowhere,
+    [PROTO_OP_IMPORT] = route_nowhere,
+    [PROTO_OP_RETRY] = route_by_id,
+    [PROTO_OP_PING] = answer_here,
+    [PROTO_OP_STATS] = answer_here,
+};
+
+static enum result send_request(struct proto_sink *self, struct proto_message **message)
+{
+    struct actor_router *router = (struct actor_router *)((char *)self - offsetof(struct actor_router, sink));
+    ASSERT((*message)->type == PROTO_REQUEST);
+    if (!atomic_load_explicit(&router->open, memory_order_acquire)) { /* pairs with the release at the end of start */
+        return RESULT_CLOSED;
+    }
+    enum proto_operation operation = (*message)->as.request.operation;
+    ASSERT(operation > PROTO_OP_NONE && operation < PROTO_OP_COUNT);
+    (*message)->as.request.received_ms = clock_ms(CLOCK_BOOTTIME); /* the clock that shards have deadlines on */
+    if (check_fields(router, message) != RESULT_OK) {
+        return RESULT_OK; /* answered */
+    }
+    return routes[operation](router, message);
+}
+
+void actor_router_init(struct actor_router *router)
+{
+    *router = (struct actor_router){.sink.send = send_request};
+}
