@@ -9,7 +9,10 @@
  * the blobs index    audit messages folded into the index by 1,000 (only SQLite: it must answer
  * queries)
  *
- *   ninja -C build/release store_spike && build/release/perf/store_spike [DIR] [SECONDS]
+ *   ninja -C build/release store_spike && build/release/perf/store_spike [DIR] [SECONDS] [PATTERN]
+ *
+ * Each store runs for SECONDS (1) a pattern, in nine slices by turns; figures are medians of the
+ * slices.
  *
  * The figures and the choice stand in docs/decisions/0001-store.md.
  */
@@ -45,7 +48,9 @@
 #define FLUSH_EVERY   50u
 #define INDEX_BATCH   1000u
 #define NAME_BYTES    96u
-#define CEILING_BYTES (256u << 20)
+#define CEILING_BYTES (64u << 20)
+#define ROUNDS        9
+#define STORES_MAX    8u
 
 /* One change of a table. */
 struct change {
@@ -471,51 +476,85 @@ static size_t state_batch(struct batch *batch, uint64_t turn)
     return count;
 }
 
-struct figure {
-    double rate;    /* puts a second */
-    double cpu_us;  /* of CPU a put */
-    double commits; /* batches a second */
+/* One store in one comparison. */
+struct runner {
+    const struct store *store;
+    uint64_t turn;
+    double puts;
+    double cpu;             /* seconds */
+    double rates[ROUNDS];   /* puts a second */
+    double commits[ROUNDS]; /* batches a second */
+    double ratios[ROUNDS];  /* to the bare file in the same round */
 };
 
-static struct figure measure(const struct store *store,
-                             size_t (*next)(struct batch *batch, uint64_t turn),
-                             uint64_t sync_every)
+struct pattern {
+    const char *name;
+    size_t (*next)(struct batch *batch, uint64_t turn);
+    uint64_t sync_every;
+};
+
+static void run_slice(struct runner *runner, const struct pattern *pattern, int round)
 {
     static struct batch batch;
-    store->open(fresh_directory());
-    uint64_t turn = 0;
-    /* The own log's next file is prepared meanwhile, as it is in a running engine. */
-    for (double until = wall_now() + 0.3; wall_now() < until; turn++) {
-        size_t count = next(&batch, turn);
-        store->apply(batch.changes, count, turn % sync_every == sync_every - 1);
-    }
+    uint64_t first = runner->turn;
     double puts = 0;
-    uint64_t first = turn;
     double cpu = cpu_now();
     double start = wall_now();
     double now = start;
-    for (; now - start < seconds_each; now = wall_now(), turn++) {
-        size_t count = next(&batch, turn);
-        store->apply(batch.changes, count, turn % sync_every == sync_every - 1);
+    for (; now - start < seconds_each / ROUNDS; now = wall_now()) {
+        size_t count = pattern->next(&batch, runner->turn);
+        bool sync = runner->turn % pattern->sync_every == pattern->sync_every - 1;
+        runner->store->apply(batch.changes, count, sync);
+        runner->turn++;
         puts += (double)batch.puts;
     }
-    cpu = cpu_now() - cpu;
-    store->close();
-    return (struct figure){puts / (now - start), cpu * 1e6 / puts,
-                           (double)(turn - first) / (now - start)};
+    if (round < 0) {
+        return; /* warming up: the own log's next file is prepared meanwhile */
+    }
+    runner->puts += puts;
+    runner->cpu += cpu_now() - cpu;
+    runner->rates[round] = puts / (now - start);
+    runner->commits[round] = (double)(runner->turn - first) / (now - start);
 }
 
-static void compare(const char *pattern, const struct store *const *stores, size_t count,
-                    size_t (*next)(struct batch *batch, uint64_t turn), uint64_t sync_every)
+static int compare_doubles(const void *a, const void *b)
 {
-    double ceiling = 0;
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(double values[ROUNDS])
+{
+    qsort(values, ROUNDS, sizeof values[0], compare_doubles);
+    return values[ROUNDS / 2];
+}
+
+/* Stores take turns in short slices, so that a disk that others use too hurts all of them alike. */
+static void compare(const struct pattern *pattern, const struct store *const *stores, size_t count)
+{
+    static struct runner runners[STORES_MAX];
+    ASSERT(count <= STORES_MAX);
     for (size_t i = 0; i < count; i++) {
-        struct figure figure = measure(stores[i], next, sync_every);
-        ceiling = i == 0 ? figure.rate : ceiling;
-        printf("| %-6s | %-9s | %9.0f | %8.0f | %6.2f | %5.2f |\n", pattern, stores[i]->name,
-               figure.rate, figure.commits, figure.cpu_us, figure.rate / ceiling);
-        fflush(stdout);
+        runners[i] = (struct runner){.store = stores[i]};
+        stores[i]->open(fresh_directory());
     }
+    for (int round = -1; round < ROUNDS; round++) {
+        for (size_t i = 0; i < count; i++) {
+            run_slice(&runners[i], pattern, round);
+            if (round >= 0) {
+                runners[i].ratios[round] = runners[i].rates[round] / runners[0].rates[round];
+            }
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct runner *runner = &runners[i];
+        runner->store->close();
+        printf("| %-7s | %-9s | %9.0f | %8.0f | %6.2f | %5.2f |\n", pattern->name,
+               runner->store->name, median(runner->rates), median(runner->commits),
+               runner->cpu * 1e6 / runner->puts, median(runner->ratios));
+    }
+    fflush(stdout);
 }
 
 /* ---- index ---- */
@@ -590,10 +629,15 @@ static void measure_index(bool apart)
         ended += INDEX_BATCH / 2.0;
         arena_clear(&arena);
     }
-    printf("| index  | %-9s | %9.0f | %8.0f | %6.2f |       |\n", apart ? "apart" : "together",
+    printf("| index   | %-9s | %9.0f | %8.0f | %6.2f |       |\n", apart ? "apart" : "together",
            ended / spent, 2 * ended / INDEX_BATCH / spent, cpu * 1e6 / ended);
     arena_release(&arena);
     index->ops->close(index);
+}
+
+static bool is_wanted(const char *only, const char *pattern)
+{
+    return only == NULL || strcmp(only, pattern) == 0;
 }
 
 int main(int argc, char **argv)
@@ -625,17 +669,29 @@ int main(int argc, char **argv)
 #endif
         &lmdb_store,
     };
-    size_t journal_count = sizeof journals / sizeof journals[0];
-    size_t blob_count = sizeof blobs / sizeof blobs[0];
-    size_t state_count = sizeof states / sizeof states[0];
-    printf("| pattern | store    |     per s | batch/s  | CPU us | ratio |\n");
+    static const struct pattern group = {"group", group_batch, 1};
+    static const struct pattern single = {"single", single_batch, 1};
+    static const struct pattern blob = {"blobs", blob_batch, FLUSH_EVERY};
+    static const struct pattern state = {"state", state_batch, FLUSH_EVERY};
+    printf("| pattern | store     |     per s |  batch/s | CPU us | ratio |\n");
     printf("|---|---|---:|---:|---:|---:|\n");
-    compare("group", journals, journal_count, group_batch, 1);
-    compare("single", journals, journal_count, single_batch, 1);
-    compare("blobs", blobs, blob_count, blob_batch, FLUSH_EVERY);
-    compare("state", states, state_count, state_batch, FLUSH_EVERY);
-    measure_index(false);
-    measure_index(true);
+    const char *only = argc > 3 ? argv[3] : NULL;
+    if (is_wanted(only, "group")) {
+        compare(&group, journals, sizeof journals / sizeof journals[0]);
+    }
+    if (is_wanted(only, "single")) {
+        compare(&single, journals, sizeof journals / sizeof journals[0]);
+    }
+    if (is_wanted(only, "blobs")) {
+        compare(&blob, blobs, sizeof blobs / sizeof blobs[0]);
+    }
+    if (is_wanted(only, "state")) {
+        compare(&state, states, sizeof states / sizeof states[0]);
+    }
+    if (is_wanted(only, "index")) {
+        measure_index(false);
+        measure_index(true);
+    }
     ASSERT(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
     return 0;
 }
