@@ -795,8 +795,7 @@ static void closing_under_fire(void)
     atomic_store(&bombarding, true);
     pthread_t threads[4];
     for (int index = 0; index < 4; index++) {
-        REQUIRE(pthread_create(&threads[index], NULL, bombard,
-                               (void *)(uintptr_t) "ipc:///tmp/strider-front-fire.ipc") == 0);
+        REQUIRE(pthread_create(&threads[index], NULL, bombard, fire_url) == 0);
     }
     for (int round = 0; round < 10; round++) {
         size_t before = router_taken();
