@@ -58,6 +58,12 @@ struct engine_date engine_date_of_days(int64_t days)
     };
 }
 
+/* 1970-01-01 was a Thursday. */
+unsigned engine_weekday_of_days(int64_t days)
+{
+    return (unsigned)((days % 7 + 7 + 4) % 7);
+}
+
 /* Floor division: days before 1970 have a time of day too. */
 static int64_t days_of_ms(int64_t unix_ms)
 {

@@ -24,6 +24,8 @@ uint8_t engine_date_days_in_month(int32_t year, uint8_t month);
 /* Days since 1970-01-01 and back. */
 int64_t engine_date_to_days(struct engine_date date);
 struct engine_date engine_date_of_days(int64_t days);
+/* 0 (Sunday) to 6, of days since 1970-01-01. */
+unsigned engine_weekday_of_days(int64_t days);
 
 /*
  * `unix_ms` moved by whole months, then by milliseconds. A day that the target month does not have
