@@ -27,10 +27,10 @@ struct subject {
 
 static void refuse(const struct subject *subject, const char *kind, const char *reason)
 {
-    size_t shown = subject->text.count < 80 ? subject->text.count : 80;
+    enum { BYTES_SHOWN = 80 };
+    struct span shown = engine_report_excerpt(subject->text, BYTES_SHOWN);
     engine_lint_problem(subject->report, subject->refusal, "timer", subject->node,
-                        "\"%.*s\" is no %s: %s", (int)shown, (const char *)subject->text.bytes,
-                        kind, reason);
+                        "\"%.*s\" is no %s: %s", SPAN_ARG(shown), kind, reason);
 }
 
 static void check_date(const struct subject *subject)

@@ -331,6 +331,28 @@ Test(bpmn, the_condition_of_a_default_or_parallel_flow_is_ignored_with_a_warning
     sample_free(&sample);
 }
 
+Test(bpmn, a_long_text_is_cut_between_characters)
+{
+    for (unsigned shift = 0; shift < 4; shift++) {
+        struct arena arena;
+        arena_init(&arena, 4096, 1 << 20);
+        struct span text = arena_format(&arena, "=1 + %.*s", (int)shift, "aaaa");
+        for (int i = 0; i < 60; i++) {
+            text = arena_format(&arena, "%.*s\xf0\x9f\x98\x80", SPAN_ARG(text));
+        }
+        struct span file = arena_format(
+            &arena,
+            SAMPLE("<task id='t'/><task id='u'/><sequenceFlow id='f' sourceRef='t' "
+                   "targetRef='u'><conditionExpression>%.*s)</conditionExpression></sequenceFlow>"),
+            SPAN_ARG(text));
+        struct sample sample = sample_read_bytes(file, false);
+        const struct engine_problem *problem = sample_problem(&sample, "malformed-expression", "f");
+        cr_expect(sample_says(problem, "\xf0\x9f\x98\x80\u2026`"), "%s", sample_text(&sample));
+        sample_free(&sample);
+        arena_release(&arena);
+    }
+}
+
 /* ---- events ---- */
 
 Test(bpmn, event_definitions_are_read_inline_and_by_reference)

@@ -243,8 +243,8 @@ static void read_script_parameter(struct draft *draft, struct xml_element *node_
     enum engine_dialect dialect;
     if (!engine_activity_script_dialect(format, script->text, &dialect)) {
         char what[64];
-        (void)snprintf(what, sizeof what, "a script in \"%.*s\"",
-                       format.count < 32 ? (int)format.count : 32, (const char *)format.bytes);
+        struct span shown = engine_report_excerpt(format, 32);
+        (void)snprintf(what, sizeof what, "a script in \"%.*s\"", SPAN_ARG(shown));
         refuse_parameter(draft, node_element, name, what);
         return;
     }

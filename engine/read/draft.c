@@ -104,13 +104,13 @@ static void report_expression(struct draft *draft, struct draft_place place, str
     struct point point = point_of(place, error->offset);
     const char *what = place.attribute;
     struct span where = what != NULL ? span_text(what) : place.element->name;
-    size_t shown = text.count < SOURCE_BYTES_SHOWN ? text.count : SOURCE_BYTES_SHOWN;
+    struct span shown = engine_report_excerpt(text, SOURCE_BYTES_SHOWN);
     const char *rule =
         result == RESULT_UNSUPPORTED ? "unsupported-expression" : "malformed-expression";
     engine_report_add(draft->report, engine_draft_refusal(draft), rule, engine_xml_id(named),
                       point.line, point.column, "%.*s \"%.*s\": %.*s `%.*s%s`: %s, at character %u",
                       SPAN_ARG(named->name), SPAN_ARG(engine_xml_id(named)), SPAN_ARG(where),
-                      (int)shown, (const char *)text.bytes, shown < text.count ? "…" : "",
+                      SPAN_ARG(shown), shown.count < text.count ? "…" : "",
                       error->message == NULL ? "it is too large" : error->message,
                       error->offset + 1);
 }

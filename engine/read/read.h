@@ -35,6 +35,8 @@ void engine_report_release(struct engine_report *report);
 void engine_report_add(struct engine_report *report, enum engine_severity severity,
                        const char *rule, struct span element, uint32_t line, uint32_t column,
                        const char *format, ...) __attribute__((format(printf, 7, 8)));
+/* The beginning of a text for a message: at most that many bytes, whole characters. */
+struct span engine_report_excerpt(struct span text, size_t bytes_max);
 /* `strider: order.bpmn:41:7: error: flow "Flow_3" leads to … [dangling-reference]` lines into the
  * arena. */
 struct span engine_report_text(const struct engine_report *report, enum engine_severity least,

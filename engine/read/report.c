@@ -7,6 +7,7 @@
 #include "engine/read/read.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
+#include "proto/base/text.h"
 
 enum {
     BLOCK_BYTES = 4096,
@@ -68,21 +69,28 @@ static struct engine_problem *new_problem(struct engine_report *report,
     return NULL;
 }
 
-/* One line whatever the names in it hold. */
-static void flatten(char *text, size_t count)
+struct span engine_report_excerpt(struct span text, size_t bytes_max)
+{
+    if (text.count <= bytes_max) {
+        return text;
+    }
+    size_t count = bytes_max;
+    while (count > 0 && (text.bytes[count] & 0xc0u) == 0x80u) {
+        count--;
+    }
+    return span_of(text.bytes, count);
+}
+
+/* One line of valid UTF-8, whatever the names in it hold and wherever they were cut. */
+static void tidy(char *text, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         text[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
     }
-}
-
-/* Bytes before the last character, which a cut may have halved. */
-static size_t without_last_character(const char *text, size_t count)
-{
-    while (count > 0 && ((unsigned char)text[count - 1] & 0xc0u) == 0x80u) {
-        count--;
+    size_t at = 0;
+    while ((at += text_utf8_valid_count(span_of(text + at, count - at))) < count) {
+        text[at++] = '?';
     }
-    return count > 0 ? count - 1 : 0;
 }
 
 void engine_report_add(struct engine_report *report, enum engine_severity severity,
@@ -100,18 +108,19 @@ void engine_report_add(struct engine_report *report, enum engine_severity severi
     if (problem == NULL) {
         return;
     }
-    size_t count = (size_t)length;
-    if (count >= sizeof text) {
-        count = without_last_character(text, sizeof text - 1);
+    struct span message = span_of(text, (size_t)length);
+    if (message.count >= sizeof text) {
+        message.count = sizeof text - 1;
+        message = engine_report_excerpt(message, sizeof text - 4);
     }
-    flatten(text, count);
+    tidy(text, message.count);
     *problem = (struct engine_problem){
         .severity = severity,
         .rule = rule,
         .element = arena_copy(&report->arena, element),
         .line = line,
         .column = column,
-        .message = arena_copy(&report->arena, span_of(text, count)),
+        .message = arena_copy(&report->arena, message),
     };
 }
 
@@ -134,11 +143,10 @@ static size_t format_line(const struct engine_report *report, const struct engin
     } else if (problem->line > 0) {
         (void)snprintf(place, sizeof place, "%u:", problem->line);
     }
-    int file_bytes =
-        (int)(report->file.count < FILE_BYTES_SHOWN ? report->file.count : FILE_BYTES_SHOWN);
-    int length = snprintf(out, LINE_BYTES_MAX, "strider: %.*s:%s %s: %.*s [%s]\n", file_bytes,
-                          (const char *)report->file.bytes, place, severity_name(problem->severity),
-                          SPAN_ARG(problem->message), problem->rule);
+    struct span file = engine_report_excerpt(report->file, FILE_BYTES_SHOWN);
+    int length =
+        snprintf(out, LINE_BYTES_MAX, "strider: %.*s:%s %s: %.*s [%s]\n", SPAN_ARG(file), place,
+                 severity_name(problem->severity), SPAN_ARG(problem->message), problem->rule);
     ASSERT(length > 0 && length < LINE_BYTES_MAX);
     return (size_t)length;
 }

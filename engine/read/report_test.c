@@ -66,3 +66,16 @@ Test(report, an_error_is_kept_even_when_warnings_have_filled_it)
     cr_expect_eq(report.errors, LIMIT_PROBLEMS + 6);
     engine_report_release(&report);
 }
+
+Test(report, bytes_that_are_no_utf8_become_question_marks)
+{
+    struct engine_report report;
+    engine_report_init(&report, span_text("f"));
+    engine_report_add(&report, ENGINE_ERROR, "r", SPAN_EMPTY, 1, 1,
+                      "a\xff\xc3"
+                      "b");
+    cr_expect(span_is(report.problems[0].message, "a?"
+                                                  "?b"),
+              "%.*s", SPAN_ARG(report.problems[0].message));
+    engine_report_release(&report);
+}
