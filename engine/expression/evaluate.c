@@ -31,12 +31,14 @@ static const operator_fn operators[] = {
 
 bool expression_pay(struct expression_evaluation *evaluation, size_t steps)
 {
-    if (__builtin_expect(steps < evaluation->steps_left, 1)) {
+    bool overflowed = evaluation->arena->overflowed;
+    if (__builtin_expect(steps < evaluation->steps_left && !overflowed, 1)) {
         evaluation->steps_left -= (uint32_t)steps;
         return true;
     }
     if (evaluation->result == RESULT_OK) {
-        expression_fail(evaluation, RESULT_LIMIT, 0, "too many steps");
+        expression_fail(evaluation, RESULT_LIMIT, 0,
+                        overflowed ? "out of memory" : "too many steps");
     }
     return false;
 }

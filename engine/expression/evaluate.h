@@ -84,9 +84,11 @@ enum expression_truth expression_equal(struct expression_evaluation *evaluation,
 bool expression_same(struct expression_evaluation *evaluation, struct expression_value a,
                      struct expression_value b);
 /* Order of two numbers or two strings; false when they have none. */
-bool expression_order(struct expression_value a, struct expression_value b, int *order);
+bool expression_order(struct expression_evaluation *evaluation, struct expression_value a,
+                      struct expression_value b, int *order);
 /* Is the value in the range? */
-enum expression_truth expression_in_range(struct expression_value value,
+enum expression_truth expression_in_range(struct expression_evaluation *evaluation,
+                                          struct expression_value value,
                                           const struct expression_range *range);
 
 /* Text of a value inside other text: null is "", a list or context is JSON. */

@@ -2,6 +2,8 @@
  * results, payload numbers. */
 #include "engine/expression/expression.h"
 
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 #include "proto/wire/writer.h"
 

@@ -180,7 +180,7 @@ static enum expression_truth in_list(struct expression_evaluation *evaluation,
     struct expression_value item;
     while (expression_walk_item(&walk, &item)) {
         bool inside = item.type == VALUE_RANGE && value.type != VALUE_RANGE
-                          ? expression_in_range(value, item.as.range) == TRUTH_TRUE
+                          ? expression_in_range(evaluation, value, item.as.range) == TRUTH_TRUE
                           : expression_same(evaluation, value, item);
         if (inside) {
             return TRUTH_TRUE;
@@ -203,7 +203,7 @@ static enum expression_truth passes(struct expression_evaluation *evaluation,
         return equal == TRUTH_TRUE ? TRUTH_FALSE : TRUTH_TRUE;
     }
     if (test.type == VALUE_RANGE && value.type != VALUE_RANGE) {
-        return expression_in_range(value, test.as.range);
+        return expression_in_range(evaluation, value, test.as.range);
     }
     if (test.type == VALUE_LIST) {
         return in_list(evaluation, value, test);

@@ -1,4 +1,6 @@
 /* feel_loop_test.c: for, some and every. */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 Test(feel_for, makes_a_list)

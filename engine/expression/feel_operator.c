@@ -83,6 +83,14 @@ struct expression_value expression_feel_negate(struct expression_evaluation *eva
     return expression_number_negate(value);
 }
 
+/* Comparing looks through the shorter of two texts. */
+static bool pay_for_texts(struct expression_evaluation *evaluation, struct expression_value a,
+                          struct expression_value b)
+{
+    size_t bytes = a.as.text.count < b.as.text.count ? a.as.text.count : b.as.text.count;
+    return expression_pay(evaluation, bytes / EXPRESSION_BYTES_PER_STEP);
+}
+
 static enum expression_truth equal_lists(struct expression_evaluation *evaluation,
                                          struct expression_value a, struct expression_value b,
                                          unsigned depth)
@@ -162,6 +170,7 @@ static enum expression_truth equal_at(struct expression_evaluation *evaluation,
     case VALUE_NUMBER:
         return expression_number_compare(a, b) == 0 ? TRUTH_TRUE : TRUTH_FALSE;
     case VALUE_STRING:
+        pay_for_texts(evaluation, a, b);
         return span_equal(a.as.text, b.as.text) ? TRUTH_TRUE : TRUTH_FALSE;
     case VALUE_LIST:
         return equal_lists(evaluation, a, b, depth);
@@ -210,7 +219,8 @@ struct expression_value expression_feel_unequal(struct expression_evaluation *ev
     return equal.type == VALUE_BOOLEAN ? expression_boolean(!equal.as.boolean) : equal;
 }
 
-bool expression_order(struct expression_value a, struct expression_value b, int *order)
+bool expression_order(struct expression_evaluation *evaluation, struct expression_value a,
+                      struct expression_value b, int *order)
 {
     if (a.type == VALUE_NUMBER && b.type == VALUE_NUMBER) {
         *order = expression_number_compare(a, b);
@@ -218,7 +228,7 @@ bool expression_order(struct expression_value a, struct expression_value b, int 
     }
     if (a.type == VALUE_STRING && b.type == VALUE_STRING) {
         *order = span_compare(a.as.text, b.as.text); /* bytes of UTF-8 order as code points do */
-        return true;
+        return pay_for_texts(evaluation, a, b);
     }
     return false;
 }
@@ -226,7 +236,7 @@ bool expression_order(struct expression_value a, struct expression_value b, int 
 static bool ordered(struct expression_evaluation *evaluation, struct expression_value a,
                     struct expression_value b, uint32_t offset, int *order)
 {
-    if (expression_order(a, b, order)) {
+    if (expression_order(evaluation, a, b, order)) {
         return true;
     }
     expression_warn(evaluation, offset, "cannot compare %s with %s", expression_type_name(a.type),
@@ -268,30 +278,33 @@ struct expression_value expression_feel_greater_equal(struct expression_evaluati
 
 /* An end that is null, or of another kind than the value, leaves it open whether the value is
  * inside. */
-static enum expression_truth above(struct expression_value value, struct expression_value end,
+static enum expression_truth above(struct expression_evaluation *evaluation,
+                                   struct expression_value value, struct expression_value end,
                                    bool included)
 {
     int order;
     if (end.type == VALUE_ABSENT) {
         return TRUTH_TRUE;
     }
-    if (!expression_order(value, end, &order)) {
+    if (!expression_order(evaluation, value, end, &order)) {
         return TRUTH_UNKNOWN;
     }
     return order > 0 || (order == 0 && included) ? TRUTH_TRUE : TRUTH_FALSE;
 }
 
-static enum expression_truth below(struct expression_value value, struct expression_value end,
+static enum expression_truth below(struct expression_evaluation *evaluation,
+                                   struct expression_value value, struct expression_value end,
                                    bool included)
 {
-    return end.type == VALUE_ABSENT ? TRUTH_TRUE : above(end, value, included);
+    return end.type == VALUE_ABSENT ? TRUTH_TRUE : above(evaluation, end, value, included);
 }
 
-enum expression_truth expression_in_range(struct expression_value value,
+enum expression_truth expression_in_range(struct expression_evaluation *evaluation,
+                                          struct expression_value value,
                                           const struct expression_range *range)
 {
-    enum expression_truth low = above(value, range->low, range->low_included);
-    enum expression_truth high = below(value, range->high, range->high_included);
+    enum expression_truth low = above(evaluation, value, range->low, range->low_included);
+    enum expression_truth high = below(evaluation, value, range->high, range->high_included);
     if (low == TRUTH_UNKNOWN || high == TRUTH_UNKNOWN) {
         return TRUTH_UNKNOWN;
     }
@@ -329,7 +342,7 @@ struct expression_value expression_feel_between(struct expression_evaluation *ev
         .low_included = true,
         .high_included = true,
     };
-    enum expression_truth truth = expression_in_range(value, &range);
+    enum expression_truth truth = expression_in_range(evaluation, value, &range);
     if (truth == TRUTH_UNKNOWN) {
         return expression_warn(evaluation, node->offset, "cannot compare %s with %s and %s",
                                expression_type_name(value.type),

@@ -1,4 +1,6 @@
 /* feel_operator_test.c: arithmetic, comparison, ranges and `in`. */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 Test(feel_arithmetic, is_decimal_and_exact)

@@ -1,4 +1,6 @@
 /* feel_test.c: literals, names, paths, filters, contexts, logic and their errors. */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 #define ORDER                                                                                      \

@@ -62,13 +62,17 @@ static void add(struct expression_buffer *buffer, const char *text)
     expression_buffer_add(buffer, span_text(text));
 }
 
-static void write_quoted(struct expression_buffer *buffer, struct span text)
+static void write_quoted(struct expression_evaluation *evaluation, struct expression_buffer *buffer,
+                         struct span text)
 {
     static const struct {
         char byte;
         const char *escape;
     } escapes[] = {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'\r', "\\r"}, {'\t', "\\t"}};
     size_t from = 0;
+    if (!expression_pay(evaluation, text.count / EXPRESSION_BYTES_PER_STEP)) {
+        return;
+    }
     add(buffer, "\"");
     for (size_t i = 0; i < text.count; i++) {
         for (size_t e = 0; e < sizeof escapes / sizeof *escapes; e++) {
@@ -84,7 +88,8 @@ static void write_quoted(struct expression_buffer *buffer, struct span text)
 }
 
 /* A key without quotes where it is a name. */
-static void write_key(struct expression_buffer *buffer, struct span key)
+static void write_key(struct expression_evaluation *evaluation, struct expression_buffer *buffer,
+                      struct span key)
 {
     bool is_name = key.count > 0;
     for (size_t offset = 0; is_name && offset < key.count;) {
@@ -96,7 +101,7 @@ static void write_key(struct expression_buffer *buffer, struct span key)
     if (is_name) {
         expression_buffer_add(buffer, key);
     } else {
-        write_quoted(buffer, key);
+        write_quoted(evaluation, buffer, key);
     }
 }
 
@@ -122,7 +127,7 @@ static void write_context(struct expression_evaluation *evaluation,
     add(buffer, "{");
     for (const char *comma = ""; expression_walk_entry(&walk, &entry); comma = ", ") {
         add(buffer, comma);
-        write_key(buffer, entry.key);
+        write_key(evaluation, buffer, entry.key);
         add(buffer, ": ");
         write_feel(evaluation, buffer, expression_value_read(entry.value), depth + 1);
     }
@@ -153,7 +158,7 @@ static void write_feel(struct expression_evaluation *evaluation, struct expressi
         add(buffer, "null");
         break;
     case VALUE_STRING:
-        write_quoted(buffer, value.as.text);
+        write_quoted(evaluation, buffer, value.as.text);
         break;
     case VALUE_LIST:
         write_list(evaluation, buffer, value, depth);

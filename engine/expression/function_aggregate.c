@@ -188,7 +188,7 @@ static struct expression_value extreme(struct expression_evaluation *evaluation,
     struct expression_value item;
     while (expression_walk_item(&walk, &item) && expression_pay(evaluation, 1)) {
         int order = 0;
-        if (!expression_order(item, best.type == VALUE_NULL ? item : best, &order)) {
+        if (!expression_order(evaluation, item, best.type == VALUE_NULL ? item : best, &order)) {
             return expression_warn(evaluation, offset, "cannot compare all items of the list");
         }
         if (best.type == VALUE_NULL || order * sign > 0) {

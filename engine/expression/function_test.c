@@ -1,4 +1,6 @@
 /* function_test.c: the built-in functions, positional and named. */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 Test(feel_function, numbers)

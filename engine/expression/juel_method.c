@@ -119,7 +119,7 @@ static struct expression_value itself(const struct juel_invocation *call)
 static struct expression_value compare_to(const struct juel_invocation *call)
 {
     int order;
-    if (!expression_order(call->receiver, call->arguments[0], &order)) {
+    if (!expression_order(call->evaluation, call->receiver, call->arguments[0], &order)) {
         return expression_fail(call->evaluation, RESULT_INVALID, call->offset,
                                "cannot compare %s with %s",
                                expression_type_name(call->receiver.type),

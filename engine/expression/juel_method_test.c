@@ -1,4 +1,6 @@
 /* juel_method_test.c: methods of strings, lists, maps, numbers and the execution. */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 #define VARIABLES                                                                                  \

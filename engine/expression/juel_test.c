@@ -4,6 +4,8 @@
  * TypeConverterImpl), by the clause of JSR 245 that it implements, but for arithmetic, which is
  * decimal here.
  */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 #define VARIABLES                                                                                  \

@@ -1,5 +1,7 @@
 /* parse_text_test.c: text with expressions in it, and how a text without a declared dialect is
  * read. */
+#include <criterion/criterion.h>
+
 #include "engine/expression/rows.h"
 
 #define VARIABLES                                                                                  \
