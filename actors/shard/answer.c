@@ -240,28 +240,6 @@ void shard_refuse(struct actor_shard *shard, const struct proto_message *request
     }
 }
 
-void shard_refuse_early(struct actor_shard *shard, struct actor_work *work, const struct actor_refusal *refusal)
-{
-    struct actor_queue early = work->early;
-    work->early = (struct actor_queue){0};
-    struct proto_message *message;
-    while ((message = actor_queue_pop(&early)) != NULL) {
-        shard_refuse(shard, message, shard_remembered_of(shard, message), refusal, NULL);
-        message_free(message);
-    }
-}
-
-struct actor_remembered *shard_remembered_of(struct actor_shard *shard, const struct proto_message *request)
-{
-    struct span body = request->as.request.body;
-    struct span request_id = wire_string_or(wire_find_text(body, "requestId"), "");
-    if (request_id.count == 0) {
-        return NULL;
-    }
-    struct span workspace = wire_string_or(wire_find_text(body, "workspaceId"), "default");
-    return actor_requests_find(&shard->requests, workspace, request_id);
-}
-
 void shard_time_out(struct actor_shard *shard)
 {
     struct actor_alarm *alarm;

@@ -179,14 +179,22 @@ static void drop_hot(struct actor_shard *shard, struct span id)
     ASSERT(result == RESULT_OK || result == RESULT_NOT_FOUND);
 }
 
-/* One encoding serves the journal, the blob, the state table and the hot tier. *heavy: too large for the hot tier. */
-static void record_snapshot(struct actor_shard *shard, struct actor_work *work, const struct engine_view *view, bool *heavy)
+static struct span snapshot_of(struct actor_shard *shard, struct actor_work *work)
 {
+    if (work->snapshot.count > 0 && work->snapshot_events == work->output->event_count) {
+        return work->snapshot;
+    }
     arena_clear(&shard->scratch);
     struct wire_writer writer;
     wire_writer_init(&writer, &shard->scratch, 1024);
     engine_encode(work->execution, &writer);
-    struct span bytes = wire_writer_span(&writer);
+    return wire_writer_span(&writer);
+}
+
+/* One encoding serves the journal, the blob, the state table and the hot tier. *heavy: too large for the hot tier. */
+static void record_snapshot(struct actor_shard *shard, struct actor_work *work, const struct engine_view *view, bool *heavy)
+{
+    struct span bytes = snapshot_of(shard, work);
     if (bytes.count == 0) {
         work->broken = true;
         return;
@@ -226,7 +234,6 @@ static void set_aside(struct actor_shard *shard, struct actor_work *work)
                                     .message = span_text("the execution outgrew its memory limit"),
                                     .execution_id = shard_slot_id(work->slot)};
     shard_refuse_all(shard, work, &refusal);
-    shard_refuse_early(shard, work, &refusal);
     shard_slot_set_damaged(shard, work->slot, "memory limit: kept as it was last recorded, until the next start");
 }
 
@@ -481,8 +488,7 @@ void shard_settle(struct actor_shard *shard)
             continue; /* an input of this turn: finish() puts it behind its commit */
         }
         leave_unsettled(shard, work);
-        bool rests = (work->over || work->broken || work->forgotten) && !work->sliced && work->early.oldest == NULL &&
-                     work->waiters == NULL;
+        bool rests = (work->over || work->broken || work->forgotten) && !work->sliced && work->waiters == NULL;
         if (rests) {
             settle(shard, work);
         }

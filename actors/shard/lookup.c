@@ -36,7 +36,6 @@ static enum shard_located ask(struct actor_shard *shard, struct proto_sink *stor
     fetch->reply_to = shard_ticket(shard, &lookup->held);
     lookup->request = *request;
     *request = NULL;
-    lookup->asked[kind] = true;
     lookup->pending = true;
     enum result result = store->send(store, &fetch);
     if (result != RESULT_OK) { /* the store's loop has been stopped, and so will ours be */
@@ -49,9 +48,10 @@ static enum shard_located ask(struct actor_shard *shard, struct proto_sink *stor
     return SHARD_PENDING;
 }
 
-static bool asked(const struct actor_lookup *lookup, enum proto_fetch_kind kind)
+/* Is this what the newest answer is about? Older ones say nothing any more: the execution may have moved on since. */
+static bool answers(const struct actor_lookup *lookup, enum proto_fetch_kind kind)
 {
-    return lookup != NULL && lookup->asked[kind];
+    return lookup != NULL && lookup->answered && lookup->kind == kind;
 }
 
 /* ---- coming back to life ---- */
@@ -87,7 +87,7 @@ static enum shard_located revive(struct actor_shard *shard, struct actor_slot *s
 static enum shard_located locate_parked(struct actor_shard *shard, struct actor_slot *slot, struct proto_message **request,
                                         struct actor_lookup *lookup, struct actor_work **work)
 {
-    if (asked(lookup, PROTO_FETCH_STATE)) {
+    if (answers(lookup, PROTO_FETCH_STATE)) {
         if (lookup->result == RESULT_NOT_FOUND) {
             shard_slot_set_damaged(shard, slot, "its snapshot is in no store");
             return SHARD_DAMAGED;
@@ -95,8 +95,8 @@ static enum shard_located locate_parked(struct actor_shard *shard, struct actor_
         if (lookup->result != RESULT_OK) {
             return SHARD_FAILED;
         }
-        enum shard_located located = revive(shard, slot, lookup->snapshot, true, work);
-        if (located == SHARD_LIVE && shard->hot->ops->put(shard->hot, shard_slot_id(slot), lookup->snapshot,
+        enum shard_located located = revive(shard, slot, lookup->bytes, true, work);
+        if (located == SHARD_LIVE && shard->hot->ops->put(shard->hot, shard_slot_id(slot), lookup->bytes,
                                                           shard->now.monotonic_ms,
                                                           (struct proto_address){0}) != RESULT_OK) {
             return located; /* the next one will fetch it again */
@@ -146,7 +146,7 @@ static enum shard_located revive_ended(struct actor_shard *shard, const struct e
     if (slot == NULL) {
         return SHARD_FAILED;
     }
-    enum shard_located located = revive(shard, slot, lookup->snapshot, false, work);
+    enum shard_located located = revive(shard, slot, lookup->bytes, false, work);
     if (located != SHARD_LIVE && fresh && !slot->damaged) {
         shard_slot_free(shard, slot);
     }
@@ -158,23 +158,22 @@ static enum shard_located locate_ended(struct actor_shard *shard, const struct e
                                        bool known, struct proto_message **request, struct actor_lookup *lookup,
                                        struct actor_work **work)
 {
-    if (asked(lookup, PROTO_FETCH_BLOB)) {
+    if (answers(lookup, PROTO_FETCH_BLOB)) {
         return revive_ended(shard, id, wish, lookup, work);
     }
     if (!shard->options.audit) {
         return ask(shard, shard->options.storage, PROTO_FETCH_BLOB, id, workspace_of(*request, lookup), request, lookup);
     }
-    if (wish == SHARD_WISH_CHECK && !known && !asked(lookup, PROTO_FETCH_EXISTS)) {
+    bool row_is_here = answers(lookup, PROTO_FETCH_ROW);
+    bool exists_is_here = answers(lookup, PROTO_FETCH_EXISTS);
+    if ((row_is_here || exists_is_here) && lookup->result != RESULT_OK) {
+        return lookup->result == RESULT_NOT_FOUND ? SHARD_ABSENT : SHARD_FAILED;
+    }
+    if (wish == SHARD_WISH_CHECK && !known && !row_is_here && !exists_is_here) {
         return ask(shard, shard->options.audit_sink, PROTO_FETCH_EXISTS, id, SPAN_EMPTY, request, lookup);
     }
-    if (!asked(lookup, PROTO_FETCH_ROW)) {
-        if (asked(lookup, PROTO_FETCH_EXISTS) && lookup->result != RESULT_OK) {
-            return lookup->result == RESULT_NOT_FOUND ? SHARD_ABSENT : SHARD_FAILED;
-        }
+    if (!row_is_here) {
         return ask(shard, shard->options.audit_sink, PROTO_FETCH_ROW, id, SPAN_EMPTY, request, lookup);
-    }
-    if (lookup->result != RESULT_OK) {
-        return lookup->result == RESULT_NOT_FOUND ? SHARD_ABSENT : SHARD_FAILED;
     }
     if (wish == SHARD_WISH_LIVE) {
         return SHARD_ENDED;
@@ -207,7 +206,7 @@ enum shard_located shard_locate(struct actor_shard *shard, const struct executio
 bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id, struct proto_message **request,
                       struct actor_lookup *lookup)
 {
-    if (!shard->options.audit || asked(lookup, PROTO_FETCH_LOGS)) {
+    if (!shard->options.audit || (lookup != NULL && lookup->logs != NULL)) {
         return false;
     }
     return ask(shard, shard->options.audit_sink, PROTO_FETCH_LOGS, id, SPAN_EMPTY, request, lookup) == SHARD_PENDING;
@@ -270,9 +269,12 @@ void shard_fetched(struct actor_shard *shard, struct proto_message *message)
     const struct proto_fetched *fetched = &message->as.fetched;
     ASSERT(lookup->pending);
     lookup->pending = false;
+    lookup->answered = true;
+    lookup->kind = fetched->kind;
     lookup->result = fetched->result;
-    lookup->snapshot = fetched->bytes;
+    lookup->bytes = fetched->bytes;
     if (fetched->kind == PROTO_FETCH_ROW && fetched->result == RESULT_OK) {
+        message_free(lookup->row);
         lookup->row = message;
     } else if (fetched->kind == PROTO_FETCH_LOGS) {
         lookup->logs = message;
@@ -291,6 +293,7 @@ void shard_fetched(struct actor_shard *shard, struct proto_message *message)
     if (!kept) {
         message_free(message);
     }
+    lookup->bytes = SPAN_EMPTY;
     if (!lookup->pending) {
         shard_lookup_free(shard, lookup);
     }

@@ -61,7 +61,6 @@ static void free_work(struct actor_shard *shard, struct actor_work *work)
         work->waiters->remembered = NULL;
         shard_wait_end(shard, work->waiters);
     }
-    actor_queue_clear(&work->early);
     actor_queue_clear(&work->replies);
     work->sliced = work->touched = work->unsettled = false;
     shard_work_free(shard, work);

@@ -156,7 +156,7 @@ struct actor_work *shard_work_new(struct actor_shard *shard, struct actor_slot *
 void shard_work_free(struct actor_shard *shard, struct actor_work *work)
 {
     ASSERT(work->waiters == NULL);
-    ASSERT(work->early.oldest == NULL && work->replies.oldest == NULL);
+    ASSERT(work->replies.oldest == NULL);
     ASSERT(!work->sliced && !work->touched && !work->unsettled);
     engine_free(work->execution);
     work->slot->work = NULL;

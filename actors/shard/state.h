@@ -62,7 +62,6 @@ struct actor_work {
     struct actor_slot *slot;
     struct engine_execution *execution;
     struct actor_waiter *waiters; /* in the order they came */
-    struct actor_queue early;     /* callbacks that came before their wait */
     struct actor_work *unsettled_older, *unsettled_newer;
     struct actor_work *slice_next; /* run queue */
     uint64_t commit; /* number of the newest commit with records of it */
@@ -78,6 +77,8 @@ struct actor_work {
     struct engine_output *output;
     uint32_t effects_seen;
     struct actor_queue replies; /* leave behind the commit, and the gate if there is one */
+    struct span snapshot; /* the engine's own encoding of the segment's end, if nothing came after it */
+    uint32_t snapshot_events;
     bool touched;
     bool segment_ended; /* a snapshot is due */
     bool idle_timer;    /* a timer input changed nothing: no hurry with the next one */
@@ -111,9 +112,10 @@ struct actor_lookup {
     struct proto_message *request;
     struct proto_message *row;  /* PROTO_FETCHED, or NULL */
     struct proto_message *logs; /* PROTO_FETCHED, or NULL */
-    enum result result;         /* of the fetch that has just come */
-    struct span snapshot;       /* ... and its bytes */
-    bool asked[PROTO_FETCH_LOGS + 1];
+    enum proto_fetch_kind kind; /* of the fetch that has just come; valid when answered */
+    enum result result;         /* ... its result */
+    struct span bytes;          /* ... and its bytes, while its message is handled */
+    bool answered;
     bool pending;
 };
 
@@ -209,8 +211,6 @@ MUST_USE enum result shard_wait_remembered(struct actor_shard *shard, struct act
 /* The segment ended: all who wait get the state, held until the commit. */
 void shard_answer_all(struct actor_shard *shard, struct actor_work *work);
 void shard_refuse_all(struct actor_shard *shard, struct actor_work *work, const struct actor_refusal *refusal);
-/* The callbacks that came before their wait, which will not come any more. */
-void shard_refuse_early(struct actor_shard *shard, struct actor_work *work, const struct actor_refusal *refusal);
 void shard_time_out(struct actor_shard *shard);
 /* The body {"v":1,"ok":true,…state…} in the scratch arena. */
 struct span shard_state_body(struct actor_shard *shard, const struct engine_execution *execution);
@@ -221,17 +221,12 @@ void shard_conclude(struct actor_shard *shard, const struct proto_message *reque
                     bool ok, struct span body, struct actor_work *work);
 void shard_refuse(struct actor_shard *shard, const struct proto_message *request, struct actor_remembered *remembered,
                   const struct actor_refusal *refusal, struct actor_work *work);
-/* The memory of a request's requestId; NULL: it has none, or it is not remembered. */
-struct actor_remembered *shard_remembered_of(struct actor_shard *shard, const struct proto_message *request);
 /* Writes the REQUEST record of a remembered request into this turn's commit. */
 void shard_record_request(struct actor_shard *shard, struct actor_remembered *remembered, struct span execution_id);
 
 /* ---- verb.c: what is asked for ---- */
 /* Takes the message. `lookup`: what a fetch has found, or NULL. */
 void shard_request(struct actor_shard *shard, struct proto_message *message, struct actor_lookup *lookup);
-/* A callback on an execution that is live: applied, queued as early, or refused. Takes the message. */
-void shard_callback(struct actor_shard *shard, struct actor_work *work, struct proto_message *message,
-                    struct actor_remembered *remembered);
 
 /* ---- lookup.c: where an execution is ---- */
 enum shard_located {
@@ -284,6 +279,8 @@ struct proto_message *shard_session_message(enum proto_message_type type, const 
 
 /* ---- observe.c: what observers are told (PROTO_EVENT) ---- */
 void shard_observe_audit(struct actor_shard *shard, struct span message);
-void shard_observe_step(struct actor_shard *shard, struct actor_work *work, struct span step_blob);
+void shard_observe_step(struct actor_shard *shard, struct span step_blob);
+/* Its human tasks, when it begins to wait for people. */
+void shard_observe_tasks(struct actor_shard *shard, const struct engine_execution *execution);
 
 #endif

@@ -290,37 +290,23 @@ static struct engine_input callback_input(struct actor_shard *shard, const struc
                                  .error = field(asking, "error")};
 }
 
-void shard_callback(struct actor_shard *shard, struct actor_work *work, struct proto_message *message,
-                    struct actor_remembered *remembered)
-{
-    struct asking asking = {.message = message,
-                            .body = message->as.request.body,
-                            .operation = PROTO_OP_CALLBACK,
-                            .id = message->as.request.execution_id,
-                            .remembered = remembered};
-    struct engine_input input = callback_input(shard, &asking);
-    bool runs = !work->over;
-    enum result result = submit(shard, &asking, work, &input, wants_accepted(&asking));
-    if (result == RESULT_OK || asking.message == NULL) {
-        return;
-    }
-    if (runs && work->output->error == PROTO_ERROR_NotWaiting) {
-        actor_queue_push(&work->early, message); /* engine.md 9: it came before its wait, which may come yet */
-        return;
-    }
-    refuse_accept(shard, &asking, work);
-}
-
+/* engine.md 9: one that comes before its wait is kept by the engine, in the execution. */
 static void callback(struct actor_shard *shard, struct asking *asking)
 {
     struct actor_work *work;
     enum shard_located located =
         shard_locate(shard, &asking->id, SHARD_WISH_LIVE, &asking->message, asking->lookup, &work);
-    if (located == SHARD_LIVE) {
-        shard_callback(shard, work, asking->message, asking->remembered);
-        asking->message = NULL;
-    } else if (located != SHARD_PENDING) {
+    if (located == SHARD_PENDING) {
+        return;
+    }
+    if (located != SHARD_LIVE) {
         refuse_located(shard, asking, located);
+        return;
+    }
+    struct engine_input input = callback_input(shard, asking);
+    enum result result = submit(shard, asking, work, &input, wants_accepted(asking));
+    if (result != RESULT_OK && asking->message != NULL) {
+        refuse_accept(shard, asking, work);
     }
 }
 
@@ -380,7 +366,6 @@ static void forget(struct actor_shard *shard, struct asking *asking)
                                     .message = span_text("the execution was deleted"),
                                     .execution_id = execution_id_span(&asking->id)};
     shard_refuse_all(shard, work, &deleted);
-    shard_refuse_early(shard, work, &deleted);
     work->forgotten = true;
     arena_clear(&shard->scratch);
     struct wire_writer writer;
@@ -471,6 +456,9 @@ static uint32_t included_pairs(struct actor_shard *shard, const struct asking *a
 static void get(struct actor_shard *shard, struct asking *asking)
 {
     struct actor_work *work;
+    if (includes(asking, "logs") && shard_fetch_logs(shard, &asking->id, &asking->message, asking->lookup)) {
+        return;
+    }
     enum shard_located located =
         shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
     if (located == SHARD_PENDING) {
@@ -478,9 +466,6 @@ static void get(struct actor_shard *shard, struct asking *asking)
     }
     if (located != SHARD_LIVE) {
         refuse_located(shard, asking, located);
-        return;
-    }
-    if (includes(asking, "logs") && shard_fetch_logs(shard, &asking->id, &asking->message, asking->lookup)) {
         return;
     }
     struct engine_view view;

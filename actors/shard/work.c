@@ -23,6 +23,7 @@ struct engine_output *shard_touch(struct actor_shard *shard, struct actor_work *
     }
     work->broken = work->broken || work->output == NULL;
     work->effects_seen = 0;
+    work->snapshot = SPAN_EMPTY;
     work->touched = true;
     work->touched_next = NULL;
     if (shard->touched_oldest == NULL) {
@@ -115,7 +116,12 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
             engine_look(work->execution, &view);
             count_end(shard, &view);
             work->segment_ended = true;
+            work->snapshot = effect->as.segment.snapshot;
+            work->snapshot_events = output->event_count; /* the end is the last thing that an advance does */
             shard_answer_all(shard, work);
+            if (view.human) {
+                shard_observe_tasks(shard, work->execution);
+            }
             break;
         }
         }
@@ -152,7 +158,7 @@ static void step_done(void *owner, struct engine_execution *execution, const str
                                                            .name = span_of(step_id, UUID_TEXT_BYTES),
                                                            .body = blob});
     }
-    shard_observe_step(shard, work, blob);
+    shard_observe_step(shard, blob);
 }
 
 /* ---- moving ---- */
@@ -170,17 +176,6 @@ void shard_slice_later(struct actor_shard *shard, struct actor_work *work)
         shard->slices_newest->slice_next = work;
     }
     shard->slices_newest = work;
-}
-
-/* Callbacks that came before their wait: each is tried again now that something has moved. */
-static void retry_early(struct actor_shard *shard, struct actor_work *work)
-{
-    struct actor_queue early = work->early;
-    work->early = (struct actor_queue){0};
-    struct proto_message *message;
-    while ((message = actor_queue_pop(&early)) != NULL) {
-        shard_callback(shard, work, message, shard_remembered_of(shard, message));
-    }
 }
 
 void shard_run(struct actor_shard *shard, struct actor_work *work)
@@ -204,9 +199,6 @@ void shard_run(struct actor_shard *shard, struct actor_work *work)
     work->over = view.call_count == 0;
     if (work->over && work->waiters != NULL) {
         shard_answer_all(shard, work); /* an input that moved nothing: its caller gets the state as it is */
-    }
-    if (work->early.oldest != NULL) {
-        retry_early(shard, work);
     }
 }
 
