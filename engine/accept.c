@@ -71,6 +71,7 @@ static enum result begin_run(struct accept *accept)
     return engine_commit(execution, &decision);
 }
 
+/* Each run is told to the audit as it begins; `run` says which. */
 static enum result act_start(struct accept *accept)
 {
     enum result result = begin_run(accept);
@@ -438,8 +439,6 @@ static enum result act_retry(struct accept *accept)
     return result == RESULT_OK ? engine_recover(accept->execution, accept->output) : result;
 }
 
-static enum result act_restart(struct accept *accept) { return begin_run(accept); }
-
 /* ---- the table ---- */
 
 static const struct {
@@ -453,7 +452,7 @@ static const struct {
     [ENGINE_IN_SUSPEND] = {check_verb, act_suspend},
     [ENGINE_IN_RESUME] = {check_verb, act_resume},
     [ENGINE_IN_ABORT] = {check_verb, act_abort},
-    [ENGINE_IN_RESTART] = {check_verb, act_restart},
+    [ENGINE_IN_RESTART] = {check_verb, act_start},
     [ENGINE_IN_RETRY] = {check_retry, act_retry},
 };
 

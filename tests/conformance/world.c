@@ -77,7 +77,7 @@ void world_open(struct world *world, const char *bpmn, const char *modules)
     world->now_ms = WORLD_CLOCK_START_MS;
     arena_init(&world->arena, 64u << 10, WORLD_ARENA_BYTES);
     engine_report_init(&report, span_text("test"));
-    enum result result = engine_read_lenient(span_text("test.bpmn"), span_text(bpmn), &report, &world->definition);
+    enum result result = engine_read(span_text("test.bpmn"), span_text(bpmn), &report, &world->definition);
     if (result != RESULT_OK) {
         print_problems(&report);
     }

@@ -1,0 +1,249 @@
+/*
+ * Bytes: snapshots, journals and step blobs against damage, and the properties that recovery stands on.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+#include "tests/conformance/world.h"
+
+static const char rich[] = WORLD_FILE(
+    WORLD_PROCESS("p", START("s") SERVICE("a") USER("u")
+                           "<boundaryEvent id='b' attachedToRef='u' cancelActivity='false'><timerEventDefinition><timeCycle>R3/PT1M</timeCycle>"
+                           "</timerEventDefinition></boundaryEvent>"
+                           "<subProcess id='sub'><startEvent id='i'/><callActivity id='c' calledElement='q'/>" FLOW("i", "c") "</subProcess>"
+                           AND("j") FLOW("s", "a") FLOW("s", "u") FLOW("s", "sub") FLOW("s", "j") FLOW("a", "j") FLOW("u", "j")
+                               FLOW("sub", "j"))
+        WORLD_PROCESS("q", START("qs") SERVICE("qa") FLOW("qs", "qa")));
+
+static void open_rich(struct world *world)
+{
+    world_open(world, rich, NULL);
+    world_start(world, "{\"text\":\"hello\",\"list\":[1,2,{\"x\":null}]}", "{\"n\":1}");
+    world_answer(world, "a", 503, NULL);
+    cr_assert(world_callback(world, "qa", "{\"early\":true}"));
+    world_pass(world, 500);
+}
+
+static struct span snapshot(struct world *world)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, &world->arena, 4096);
+    engine_encode(world->execution, &writer);
+    return wire_writer_span(&writer);
+}
+
+Test(bytes, truncated_anywhere_are_a_miss_never_a_crash)
+{
+    struct world world;
+    open_rich(&world);
+    struct span bytes = snapshot(&world);
+    for (size_t count = 0; count < bytes.count; count++) {
+        struct engine_execution *execution;
+        uint8_t *cut = malloc(count + 1); /* so that ASan sees a read behind the end */
+        memcpy(cut, bytes.bytes, count);
+        cr_expect_neq(engine_decode(&world.library, span_of(cut, count), &execution), RESULT_OK, "%zu", count);
+        cr_expect_null(execution);
+        free(cut);
+    }
+    world_close(&world);
+}
+
+/* Every bit flipped: refused, or an execution that can be driven on without a crash. */
+Test(bytes, with_a_bit_flipped_are_refused_or_run_on_safely, .timeout = 600)
+{
+    struct world world;
+    open_rich(&world);
+    struct span bytes = snapshot(&world);
+    uint8_t *copy = malloc(bytes.count);
+    unsigned decoded = 0;
+    for (size_t bit = 0; bit < 8 * bytes.count; bit++) {
+        struct engine_execution *execution;
+        memcpy(copy, bytes.bytes, bytes.count);
+        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (engine_decode(&world.library, span_of(copy, bytes.count), &execution) != RESULT_OK) {
+            continue;
+        }
+        decoded++;
+        struct arena arena;
+        struct engine_output output;
+        struct engine_input input = {.kind = ENGINE_IN_TIMER, .now_ms = world.now_ms + 3600000};
+        bool more = true;
+        arena_init(&arena, 65536, 1u << 24);
+        engine_output_init(&output, &arena);
+        enum result result = engine_recover(execution, &output);
+        result = result == RESULT_OK ? engine_accept(execution, &input, &output) : result;
+        while (result == RESULT_OK && more) {
+            result = engine_advance(execution, input.now_ms, 100, NULL, NULL, &output, &more);
+        }
+        engine_free(execution);
+        arena_release(&arena);
+    }
+    cr_expect_gt(decoded, 0);
+    free(copy);
+    world_close(&world);
+}
+
+Test(bytes, of_another_format_version_are_a_miss)
+{
+    struct world world;
+    struct engine_execution *execution;
+    open_rich(&world);
+    struct span over;
+    struct wire_writer writer;
+    wire_writer_init(&writer, &world.arena, 64);
+    wire_write_map(&writer, 1);
+    wire_pair_int(&writer, "formatVersion", ENGINE_FORMAT_VERSION + 1);
+    over = wire_merge(&world.arena, snapshot(&world), wire_writer_span(&writer));
+    cr_expect_eq(engine_decode(&world.library, over, &execution), RESULT_INVALID);
+    world_close(&world);
+}
+
+Test(bytes, of_a_process_that_is_not_there_are_not_found)
+{
+    struct world world;
+    struct engine_execution *execution;
+    open_rich(&world);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &world.arena, 64);
+    wire_write_map(&writer, 1);
+    wire_pair_text(&writer, "process", "elsewhere");
+    struct span over = wire_merge(&world.arena, snapshot(&world), wire_writer_span(&writer));
+    cr_expect_eq(engine_decode(&world.library, over, &execution), RESULT_NOT_FOUND);
+    world_close(&world);
+}
+
+/* Events of a whole life, as one run: the journal of an execution that never had a snapshot. */
+struct journal {
+    struct wire_writer writer;
+    struct engine_execution *execution;
+    struct arena arena;
+};
+
+static void record(struct journal *journal, const struct engine_output *output)
+{
+    engine_events_encode(output->events, output->event_count, &journal->writer);
+}
+
+static void open_journal(struct journal *journal, struct world *world)
+{
+    struct engine_output output;
+    struct engine_start start = {.id = {.count = 1, .text = "t"},
+                                 .workspace = span_text("default"),
+                                 .project = span_text("default"),
+                                 .process = &world->definition->processes[0]};
+    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = world->now_ms};
+    bool more;
+    arena_init(&journal->arena, 65536, 1u << 24);
+    wire_writer_init(&journal->writer, &journal->arena, 4096);
+    journal->execution = engine_new(&world->library, &start, world->now_ms);
+    engine_output_init(&output, &journal->arena);
+    cr_assert_eq(engine_accept(journal->execution, &input, &output), RESULT_OK);
+    cr_assert_eq(engine_advance(journal->execution, world->now_ms, 100, NULL, NULL, &output, &more), RESULT_OK);
+    record(journal, &output);
+}
+
+Test(journal, run_that_overlaps_a_snapshot_is_applied_once)
+{
+    struct world world;
+    struct journal journal;
+    world_open(&world, rich, NULL);
+    open_journal(&journal, &world);
+    struct span events = wire_writer_span(&journal.writer);
+    struct engine_execution *again = NULL;
+
+    cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK);
+    cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK, "all of it is known already");
+
+    struct engine_view left, right;
+    engine_look(journal.execution, &left);
+    engine_look(again, &right);
+    cr_expect_eq(left.event_sequence, right.event_sequence);
+    cr_expect_eq(engine_replay(&world.library, events, left.event_sequence + 2, &again), RESULT_CORRUPT, "a gap");
+    engine_free(again);
+    engine_free(journal.execution);
+    arena_release(&journal.arena);
+    world_close(&world);
+}
+
+Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
+{
+    struct world world;
+    struct journal journal;
+    world_open(&world, rich, NULL);
+    open_journal(&journal, &world);
+    struct span events = wire_writer_span(&journal.writer);
+    uint8_t *copy = malloc(events.count);
+    for (size_t bit = 0; bit < 8 * events.count; bit++) {
+        struct engine_execution *execution = NULL;
+        memcpy(copy, events.bytes, events.count);
+        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum result result = engine_replay(&world.library, span_of(copy, events.count), 1, &execution);
+        cr_expect(result == RESULT_OK || result == RESULT_CORRUPT || result == RESULT_NOT_FOUND || result == RESULT_LIMIT);
+        engine_free(execution);
+    }
+    free(copy);
+    engine_free(journal.execution);
+    arena_release(&journal.arena);
+    world_close(&world);
+}
+
+/* engine.md 6: a step blob does not grow with the number of steps. */
+static void note_size(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+{
+    size_t *largest = owner;
+    struct arena arena;
+    struct wire_writer writer;
+    arena_init(&arena, 4096, 1u << 20);
+    wire_writer_init(&writer, &arena, 512);
+    engine_step_encode(execution, step->as.step.sequence, &writer);
+    *largest = writer.count > *largest ? writer.count : *largest;
+    arena_release(&arena);
+}
+
+Test(bytes, of_a_step_do_not_grow_with_the_steps_before)
+{
+    struct world world;
+    size_t early = 0, late = 0;
+    world_open(&world, WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")), NULL);
+    struct engine_start start = {.id = {.count = 1, .text = "t"},
+                                 .workspace = span_text("default"),
+                                 .project = span_text("default"),
+                                 .process = &world.definition->processes[0]};
+    struct engine_execution *execution = engine_new(&world.library, &start, world.now_ms);
+    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = world.now_ms};
+    struct engine_output output;
+    bool more;
+    engine_output_init(&output, &world.arena);
+    cr_assert_eq(engine_accept(execution, &input, &output), RESULT_OK);
+    cr_assert_eq(engine_advance(execution, world.now_ms, 10, note_size, &early, &output, &more), RESULT_OK);
+    cr_assert(more, "the budget of moves is kept");
+    cr_assert_eq(engine_advance(execution, world.now_ms, 180, note_size, &late, &output, &more), RESULT_OK);
+    cr_expect_leq(late, early + 8, "%zu, %zu", early, late);
+    engine_free(execution);
+    world_close(&world);
+}
+
+Test(memory, of_an_execution_is_tidied_when_garbage_outweighs_it)
+{
+    struct world world;
+    world_open(&world, WORLD_BPMN(START("s") USER("m") FLOW("s", "m") "<sequenceFlow id='l' sourceRef='m' targetRef='m'/>"), NULL);
+    world_start(&world, NULL, NULL);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &world.arena, 20000);
+    size_t mark = wire_open_string(&writer);
+    for (unsigned i = 0; i < 10000; i++) {
+        wire_write_raw(&writer, span_text("x"));
+    }
+    wire_close_string(&writer, mark);
+    char *json = malloc(10100);
+    snprintf(json, 10100, "{\"big\":\"%.*s\"}", 10000, (const char *)writer.bytes + 3);
+    for (unsigned i = 0; i < 50; i++) {
+        cr_assert(world_callback(&world, NULL, json));
+    }
+    cr_expect_lt(world.execution->memory.taken_bytes, 300000, "%zu", world.execution->memory.taken_bytes);
+    free(json);
+    world_close(&world);
+}
