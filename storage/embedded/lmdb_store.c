@@ -11,6 +11,7 @@
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
 #include "storage/posix/directory.h"
+#include "storage/posix/mapped.h"
 
 #define STORE_MAGIC       0x424d4c53u
 #define TABLES_MAX        8u
@@ -20,6 +21,9 @@
 #define REDO_BYTES_MAX   (8u << 20)
 #define REDO_CHANGES_MAX 4096u
 #define REDO_BYTES_KEPT  (1u << 20) /* of the buffer, from one flush to the next */
+/* A file larger than this gives its pages back to the page cache after so many rows. */
+#define MAPPED_BYTES_MAX (8u << 20)
+#define LOOKS_MAX        256u
 #define CRC_BYTES        sizeof(uint32_t)
 
 struct storage_lmdb {
@@ -29,7 +33,9 @@ struct storage_lmdb {
     MDB_dbi tables[TABLES_MAX];
     MDB_cursor *cursors[TABLES_MAX]; /* of txn; sorted changes then descend the tree once a page */
     size_t table_count;
-    bool failed; /* a dropped transaction could not be done again */
+    struct storage_mapped mapped;
+    size_t looks; /* rows looked at since pages were given back */
+    bool failed;  /* a dropped transaction could not be done again */
     /* changes of txn: struct redo_head, key, value, each without padding */
     uint8_t *redo;
     size_t redo_count;
@@ -56,6 +62,9 @@ static int run_one(struct storage_lmdb *store, const struct storage_lmdb_change 
 static int rebuild(struct storage_lmdb *store, bool grow);
 static void drop_transaction(struct storage_lmdb *store);
 static int redo_all(struct storage_lmdb *store);
+static void note_looks(struct storage_lmdb *store, size_t rows);
+static void unmap_pages(const struct storage_lmdb *store);
+static void find_map(struct storage_lmdb *store);
 static int grow_map(struct storage_lmdb *store);
 static enum result result_of(struct storage_lmdb *store, int code);
 
@@ -86,6 +95,7 @@ enum result storage_lmdb_open(const char *directory, uint64_t map_bytes,
         storage_lmdb_close(store);
         return result;
     }
+    find_map(store);
     *out = store;
     return RESULT_OK;
 }
@@ -145,6 +155,7 @@ enum result storage_lmdb_apply(struct storage_lmdb *store,
     for (size_t i = 0; i < count; i++) {
         redo_add(store, &changes[i]);
     }
+    note_looks(store, count);
     return RESULT_OK;
 }
 
@@ -164,6 +175,7 @@ enum result storage_lmdb_flush(struct storage_lmdb *store)
         code = mdb_txn_commit(txn);
         if (code == 0) {
             redo_clear(store);
+            note_looks(store, LOOKS_MAX);
             return RESULT_OK;
         }
     } while (rebuild(store, code == MDB_MAP_FULL) == 0 && code == MDB_MAP_FULL);
@@ -178,6 +190,7 @@ enum result storage_lmdb_get(struct storage_lmdb *store, unsigned table, struct 
     if (result != RESULT_OK) {
         return result;
     }
+    note_looks(store, 1);
     MDB_val name = {key.count, (void *)(uintptr_t)key.bytes};
     MDB_val row;
     int code = mdb_get(store->txn, store->tables[table], &name, &row);
@@ -224,6 +237,7 @@ enum result storage_lmdb_scan(struct storage_lmdb *store, unsigned table, struct
         } else {
             found = RESULT_CORRUPT;
         }
+        note_looks(store, 1);
         if (more) {
             code = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
         }
@@ -457,13 +471,51 @@ static int redo_all(struct storage_lmdb *store)
     return code;
 }
 
+/*
+ * A page of the file that was looked at counts as memory of ours until it is unmapped. Pointers
+ * into the map stay good: what is needed again costs a minor fault.
+ */
+static void note_looks(struct storage_lmdb *store, size_t rows)
+{
+    store->looks += rows;
+    if (store->looks >= LOOKS_MAX) {
+        store->looks = 0;
+        unmap_pages(store);
+    }
+}
+
+static void unmap_pages(const struct storage_lmdb *store)
+{
+    MDB_envinfo environment;
+    MDB_stat stat;
+    if (mdb_env_info(store->env, &environment) != 0 || mdb_env_stat(store->env, &stat) != 0) {
+        return;
+    }
+    size_t used = (environment.me_last_pgno + 1) * stat.ms_psize;
+    if (used > MAPPED_BYTES_MAX) {
+        storage_posix_unmap_pages(store->mapped, used);
+    }
+}
+
+static void find_map(struct storage_lmdb *store)
+{
+    int handle = -1;
+    if (mdb_env_get_fd(store->env, &handle) == 0) {
+        store->mapped = storage_posix_mapped(handle);
+    }
+}
+
 /* Address space only: the file grows as pages are written. */
 static int grow_map(struct storage_lmdb *store)
 {
     ASSERT(store->txn == NULL);
     MDB_envinfo environment;
     int code = mdb_env_info(store->env, &environment);
-    return code != 0 ? code : mdb_env_set_mapsize(store->env, environment.me_mapsize * 2);
+    if (code == 0) {
+        code = mdb_env_set_mapsize(store->env, environment.me_mapsize * 2);
+        find_map(store);
+    }
+    return code;
 }
 
 /* LMDB says EIO when a write came out short, which is how a full disk begins to show: ask for space
