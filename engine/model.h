@@ -105,6 +105,53 @@ struct engine_assignment {
     struct span form_key;
 };
 
+/*
+ * When a block of a block scheme (engine.md 5) is entered. Executed like this: a token that reaches
+ * the block by a flow stays on that flow (the face is active).
+ *   ANY: each active face enters the block at once, one step a face: what BPMN does at an activity
+ *        with several incoming flows.
+ *   ALL: the block is entered as soon as every incoming flow that is not a back face holds a token,
+ *        and takes one from each (surplus stays for the next round, as at a parallel gateway); and
+ *        it is entered by each token on a back face alone, which takes that token only. With less
+ *        than two faces that are not back faces this is the same as ANY.
+ * Entering is one step of the block; its path length is the largest of the tokens taken.
+ */
+enum engine_join {
+    ENGINE_JOIN_NONE, /* not a block: its kind decides */
+    ENGINE_JOIN_ALL,
+    ENGINE_JOIN_ANY
+};
+
+/* Where a diagram shows a node, in pixels; label_*: where its name stands, when has_label. */
+struct engine_shape {
+    double x;
+    double y;
+    double width; /* 0: the size that its kind usually has */
+    double height;
+    bool is_expanded; /* sub-process */
+    bool has_label;
+    double label_x;
+    double label_y;
+    double label_width;
+    double label_height;
+};
+
+struct engine_point {
+    double x;
+    double y;
+};
+
+/* How a diagram leads a flow. */
+struct engine_edge {
+    const struct engine_point *points; /* from source to target */
+    uint32_t point_count;
+    bool has_label;
+    double label_x;
+    double label_y;
+    double label_width;
+    double label_height;
+};
+
 struct engine_node {
     uint32_t index;
     enum engine_kind kind;
@@ -155,6 +202,8 @@ struct engine_node {
         *condition;           /* complex gateway activationCondition, ad-hoc completionCondition */
     struct span message_name; /* receive/send task */
     const struct engine_expression *correlation_key;
+    enum engine_join join;
+    const struct engine_shape *shape; /* NULL: not drawn */
 };
 
 struct engine_flow {
@@ -166,6 +215,29 @@ struct engine_flow {
     const struct engine_expression *condition; /* NULL: none */
     bool is_default;
     uint32_t line;
+    /*
+     * Block scheme: the face's "execution result". When a block has completed, it activates its
+     * outgoing flows without a result, and those whose result is the `output` of its module: the
+     * text itself, or, of an output that is no text, its JSON (true, 7). Where none is activated
+     * the token ends there (a dead end, no error). A start event activates all, whatever their
+     * results. Empty: none.
+     */
+    struct span result;
+    bool is_back; /* block scheme: its target dominates its source (see engine_join) */
+    const struct engine_edge *edge; /* NULL: not drawn */
+};
+
+enum engine_notation { ENGINE_NOTATION_BPMN, ENGINE_NOTATION_GRAPH, ENGINE_NOTATION_SCHEME };
+
+/*
+ * A trigger that a JSON graph names beside its nodes: it starts the process as one by hand. (A node
+ * trigger_cron is a timer start event with a cron text as its cycle; a node trigger_webhook a
+ * message start event whose message is called "webhook:<path>".)
+ */
+struct engine_trigger {
+    enum { ENGINE_TRIGGER_MANUAL, ENGINE_TRIGGER_CRON, ENGINE_TRIGGER_WEBHOOK } kind;
+    struct span id;
+    struct span text; /* cron text ("CRON_TZ=Europe/London 0 9 * * *"), or path below /hooks/ */
 };
 
 struct engine_process {
@@ -190,6 +262,12 @@ struct engine_process {
     /* private to model.c: nodes by id (engine_process_index); NULL: searched one by one */
     const uint32_t *slots;
     uint32_t slot_count;
+
+    enum engine_notation notation; /* that it was read from */
+    struct span version_tag; /* what the file calls its version; the registry counts its own */
+    const struct engine_trigger *triggers;
+    uint32_t trigger_count;
+    uint64_t id_next; /* greater than every number that an id of the file ends in (S3) */
 };
 
 /* A compiled file. */
