@@ -1,5 +1,6 @@
 /*
- * accept.c: one input: checked against the state, then decided and applied. A refused input changes nothing, not even the clock.
+ * accept.c: one input: checked against the state, then decided and applied. A refused input changes
+ * nothing, not even the clock.
  */
 #include "engine/advance.h"
 #include "engine/apply.h"
@@ -41,7 +42,8 @@ static enum result refuse(struct accept *accept, enum proto_error error, struct 
 static enum result check_start(struct accept *accept)
 {
     if (accept->execution->run > 0) {
-        return refuse(accept, PROTO_ERROR_AlreadyExists, span_text("the execution has started already"));
+        return refuse(accept, PROTO_ERROR_AlreadyExists,
+                      span_text("the execution has started already"));
     }
     return RESULT_OK;
 }
@@ -75,7 +77,8 @@ static enum result begin_run(struct accept *accept)
 static enum result act_start(struct accept *accept)
 {
     enum result result = begin_run(accept);
-    return result == RESULT_OK ? engine_tell_audit(accept->execution, "started", 0, accept->output) : result;
+    return result == RESULT_OK ? engine_tell_audit(accept->execution, "started", 0, accept->output)
+                               : result;
 }
 
 /* The creating event comes before all others, the clock's too. */
@@ -101,7 +104,8 @@ static enum result check_call_done(struct accept *accept)
     const struct engine_input *input = accept->input;
     const struct engine_token *token = engine_token_find(execution, input->token);
     ASSERT(input->call != NULL);
-    bool wanted = token != NULL && token->state == ENGINE_TOKEN_CALLING && token->call == input->attempt;
+    bool wanted =
+        token != NULL && token->state == ENGINE_TOKEN_CALLING && token->call == input->attempt;
     if (execution->end != ENGINE_END_NONE || input->call->outcome == PROTO_CALL_CANCELLED ||
         input->attempt == 0 || (!wanted && input->attempt > execution->call_last)) {
         return RESULT_NOT_FOUND;
@@ -115,9 +119,11 @@ static enum result act_call_done(struct accept *accept)
     struct engine_decision decision;
     const struct proto_call_done *call = accept->input->call;
     engine_decision_begin(&decision, accept->execution, accept->output);
-    if (accept->token == 0) { /* engine.md 4: interrupted work's late replies are ignored and audited as such */
+    if (accept->token ==
+        0) { /* engine.md 4: interrupted work's late replies are ignored and audited as such */
         engine_emit_log(&decision, ENGINE_LEVEL_INFO, NULL,
-                        ENGINE_TEXT(&decision, "late reply to call %u ignored: nothing waits for it any more",
+                        ENGINE_TEXT(&decision,
+                                    "late reply to call %u ignored: nothing waits for it any more",
                                     accept->input->attempt));
         return engine_commit(accept->execution, &decision);
     }
@@ -141,7 +147,8 @@ static enum result refuse_ambiguous(struct accept *accept)
     wire_write_text(&writer, "waiting");
     engine_reply_waiting(accept->execution, &writer);
     accept->output->error_details = wire_writer_span(&writer);
-    return refuse(accept, PROTO_ERROR_AmbiguousCallback, span_text("more than one task waits: name one by taskId"));
+    return refuse(accept, PROTO_ERROR_AmbiguousCallback,
+                  span_text("more than one task waits: name one by taskId"));
 }
 
 /* Is the token on its way to a wait that an early callback may be for? */
@@ -154,7 +161,8 @@ static bool may_wait_soon(const struct engine_token *token)
     case ENGINE_TOKEN_CALLING:
         return token->phase == ENGINE_PHASE_EXECUTE;
     case ENGINE_TOKEN_ANSWERED:
-        return token->answer.kind == ENGINE_ANSWER_REPLY && token->answer.phase == ENGINE_PHASE_EXECUTE;
+        return token->answer.kind == ENGINE_ANSWER_REPLY &&
+               token->answer.phase == ENGINE_PHASE_EXECUTE;
     case ENGINE_TOKEN_WAITING:
         return token->wait == ENGINE_WAIT_RETRY;
     case ENGINE_TOKEN_GONE:
@@ -182,7 +190,8 @@ static bool was_entered(const struct engine_execution *execution, struct span ta
 
 static bool can_wait_at(const struct engine_execution *execution, struct span task_id)
 {
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
         const struct engine_node *node = engine_process_node(scope->process, task_id);
         if (node != NULL && engine_element_reaches(node->kind, ENGINE_TOKEN_ANSWERED)) {
             return true;
@@ -192,9 +201,10 @@ static bool can_wait_at(const struct engine_execution *execution, struct span ta
 }
 
 /*
- * Field reports F65, F67, F73: while the segment runs, a callback may come before its wait. It is kept for a task that a token
- * is on its way to, or that no token has reached yet; but not for one whose wait is over: that is a second callback, and
- * it hears so. One that names no task is kept only for a first wait: not when this segment has taken a callback already.
+ * Field reports F65, F67, F73: while the segment runs, a callback may come before its wait. It is
+ * kept for a task that a token is on its way to, or that no token has reached yet; but not for one
+ * whose wait is over: that is a second callback, and it hears so. One that names no task is kept
+ * only for a first wait: not when this segment has taken a callback already.
  */
 static bool keeps(const struct engine_execution *execution, struct span task_id)
 {
@@ -231,12 +241,14 @@ static enum result check_callback(struct accept *accept)
     }
     if (!keeps(execution, task_id)) {
         return refuse(accept, PROTO_ERROR_NotWaiting,
-                      task_id.count == 0 ? span_text("no task waits for a callback")
-                                         : SAY(accept, "\"%.*s\" does not wait for a callback, or no longer",
-                                               SPAN_ARG(task_id)));
+                      task_id.count == 0
+                          ? span_text("no task waits for a callback")
+                          : SAY(accept, "\"%.*s\" does not wait for a callback, or no longer",
+                                SPAN_ARG(task_id)));
     }
     if (execution->inbox_count >= ENGINE_INBOX_MAX) {
-        return refuse(accept, PROTO_ERROR_Overloaded, span_text("too many callbacks came before their waits"));
+        return refuse(accept, PROTO_ERROR_Overloaded,
+                      span_text("too many callbacks came before their waits"));
     }
     return RESULT_OK;
 }
@@ -246,8 +258,8 @@ static enum result act_callback(struct accept *accept)
     const struct engine_input *input = accept->input;
     struct engine_decision decision;
     engine_decision_begin(&decision, accept->execution, accept->output);
-    struct engine_event *event =
-        engine_emit(&decision, accept->token != 0 ? ENGINE_EVENT_CALLBACK : ENGINE_EVENT_CALLBACK_KEPT);
+    struct engine_event *event = engine_emit(
+        &decision, accept->token != 0 ? ENGINE_EVENT_CALLBACK : ENGINE_EVENT_CALLBACK_KEPT);
     event->token = accept->token;
     if (accept->token == 0) {
         event->text = arena_copy(decision.arena, input->task_id);
@@ -271,10 +283,11 @@ struct due {
     int64_t at_ms;
 };
 
-static void consider(struct due *due, const struct engine_token *token, const struct engine_timer *timer, int64_t at_ms)
+static void consider(struct due *due, const struct engine_token *token,
+                     const struct engine_timer *timer, int64_t at_ms)
 {
-    bool sooner = at_ms < due->at_ms ||
-                  (at_ms == due->at_ms && due->token != NULL && token->slot.id < due->token->slot.id);
+    bool sooner = at_ms < due->at_ms || (at_ms == due->at_ms && due->token != NULL &&
+                                         token->slot.id < due->token->slot.id);
     if (at_ms != ENGINE_NO_DUE && sooner) {
         *due = (struct due){token, timer, at_ms};
     }
@@ -288,7 +301,8 @@ static struct due find_due(const struct engine_execution *execution)
         if (token->state == ENGINE_TOKEN_WAITING) {
             consider(&due, token, NULL, token->due_ms);
         }
-        for (ENGINE_EACH(const struct engine_timer, timer, &execution->timers, &token->timers, ENGINE_LINK_FIRST)) {
+        for (ENGINE_EACH(const struct engine_timer, timer, &execution->timers, &token->timers,
+                         ENGINE_LINK_FIRST)) {
             consider(&due, token, timer, timer->due_ms);
         }
     }
@@ -321,7 +335,8 @@ static void decide_due(struct engine_decision *decision, const struct due *due)
     }
 }
 
-/* In order of due time, then token; each firing leaves its timer gone or due later than now, so this ends. */
+/* In order of due time, then token; each firing leaves its timer gone or due later than now, so
+ * this ends. */
 static enum result act_timer(struct accept *accept)
 {
     struct engine_execution *execution = accept->execution;
@@ -352,7 +367,8 @@ static enum result check_verb(struct accept *accept)
         return RESULT_OK;
     }
     return refuse(accept, PROTO_ERROR_InvalidTransition,
-                  SAY(accept, "cannot %s an execution that is %s%s", engine_verb_name(accept->input->kind),
+                  SAY(accept, "cannot %s an execution that is %s%s",
+                      engine_verb_name(accept->input->kind),
                       engine_lifecycle_name(engine_lifecycle_of(execution)),
                       execution->end == ENGINE_END_ABORTED ? " (aborted)" : ""));
 }
@@ -360,7 +376,8 @@ static enum result check_verb(struct accept *accept)
 static void tell_modules(struct engine_decision *decision, const char *reason)
 {
     const struct engine_execution *execution = decision->execution;
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                     ENGINE_LINK_QUEUE)) {
         struct engine_visit visit = engine_visit_of(decision, token);
         engine_call_tell(decision, &visit, reason);
     }
@@ -391,7 +408,8 @@ static enum result act_abort(struct accept *accept)
     struct engine_event *event = engine_emit(&decision, ENGINE_EVENT_ENDED);
     event->flags = ENGINE_END_ABORTED;
     event->text = span_text(proto_error_name(PROTO_ERROR_Aborted));
-    struct span reason = accept->input->reason.count > 0 ? accept->input->reason : span_text("aborted by an operator");
+    struct span reason = accept->input->reason.count > 0 ? accept->input->reason
+                                                         : span_text("aborted by an operator");
     event->value = engine_decision_string(&decision, reason);
     engine_emit_log(&decision, ENGINE_LEVEL_INFO, NULL, arena_copy(decision.arena, reason));
     engine_scope_drop_calls(&decision);
@@ -401,7 +419,8 @@ static enum result act_abort(struct accept *accept)
 
 static const struct engine_token *failed_token(const struct engine_execution *execution)
 {
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                     ENGINE_LINK_QUEUE)) {
         if (token->state == ENGINE_TOKEN_FAILED) {
             return token;
         }
@@ -415,15 +434,19 @@ static enum result check_retry(struct accept *accept)
     if (result != RESULT_OK) {
         return result;
     }
-    /* A failure ends the run at once, so there is one failed token, or none when the execution as a whole failed. */
+    /* A failure ends the run at once, so there is one failed token, or none when the execution as a
+     * whole failed. */
     const struct engine_token *token = failed_token(accept->execution);
     struct span task_id = accept->input->task_id;
-    if (task_id.count > 0 && (token == NULL || !span_equal(engine_token_node(accept->execution, token)->id, task_id))) {
+    if (task_id.count > 0 &&
+        (token == NULL || !span_equal(engine_token_node(accept->execution, token)->id, task_id))) {
         return refuse(accept, PROTO_ERROR_InvalidTransition,
                       SAY(accept, "\"%.*s\" is not the step that failed", SPAN_ARG(task_id)));
     }
-    if (token == NULL && accept->execution->token_count == 0 && accept->execution->joins.used == 0) {
-        return refuse(accept, PROTO_ERROR_InvalidTransition, span_text("no step has failed: restart it"));
+    if (token == NULL && accept->execution->token_count == 0 &&
+        accept->execution->joins.used == 0) {
+        return refuse(accept, PROTO_ERROR_InvalidTransition,
+                      span_text("no step has failed: restart it"));
     }
     accept->token = token == NULL ? 0 : token->slot.id;
     return RESULT_OK;
@@ -435,7 +458,8 @@ static enum result act_retry(struct accept *accept)
     engine_decision_begin(&decision, accept->execution, accept->output);
     engine_emit(&decision, ENGINE_EVENT_RETRIED)->token = accept->token;
     enum result result = engine_commit(accept->execution, &decision);
-    /* The calls of other branches were dropped when it failed: again, under their Idempotency-Keys. */
+    /* The calls of other branches were dropped when it failed: again, under their Idempotency-Keys.
+     */
     return result == RESULT_OK ? engine_recover(accept->execution, accept->output) : result;
 }
 
@@ -456,7 +480,8 @@ static const struct {
     [ENGINE_IN_RETRY] = {check_retry, act_retry},
 };
 
-enum result engine_accept(struct engine_execution *execution, const struct engine_input *input, struct engine_output *output)
+enum result engine_accept(struct engine_execution *execution, const struct engine_input *input,
+                          struct engine_output *output)
 {
     ASSERT(execution->magic == ENGINE_EXECUTION_MAGIC);
     ASSERT(input->kind < sizeof inputs / sizeof inputs[0]);

@@ -7,15 +7,18 @@
 #include "engine/mapping.h"
 #include "engine/timer.h"
 
-static bool set_inputs(struct engine_decision *decision, const struct engine_visit *visit, struct engine_scene *scene)
+static bool set_inputs(struct engine_decision *decision, const struct engine_visit *visit,
+                       struct engine_scene *scene)
 {
     const struct engine_mapping *failed;
     const char *reason;
     struct span made;
     scene->local = SPAN_EMPTY; /* a retry evaluates them anew */
-    if (!engine_mapping_evaluate(decision, scene, &visit->node->inputs, false, &made, &failed, &reason)) {
+    if (!engine_mapping_evaluate(decision, scene, &visit->node->inputs, false, &made, &failed,
+                                 &reason)) {
         engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED,
-                               ENGINE_TEXT(decision, "input \"%.*s\"", SPAN_ARG(failed->target)), reason);
+                               ENGINE_TEXT(decision, "input \"%.*s\"", SPAN_ARG(failed->target)),
+                               reason);
         return false;
     }
     engine_emit_token(decision, ENGINE_EVENT_LOCALS_SET, visit->token)->value = made;
@@ -24,10 +27,12 @@ static bool set_inputs(struct engine_decision *decision, const struct engine_vis
 }
 
 /* traps.md 7: subscribed at the host's start. */
-static bool arm_timers(struct engine_decision *decision, const struct engine_visit *visit, struct engine_scene *scene)
+static bool arm_timers(struct engine_decision *decision, const struct engine_visit *visit,
+                       struct engine_scene *scene)
 {
     for (uint32_t i = 0; i < visit->node->boundaries.count; i++) {
-        const struct engine_node *boundary = &visit->scope->process->nodes[visit->node->boundaries.at[i]];
+        const struct engine_node *boundary =
+            &visit->scope->process->nodes[visit->node->boundaries.at[i]];
         if (boundary->event_count > 0 && boundary->events[0].kind == ENGINE_ON_TIMER &&
             !engine_timer_arm(decision, visit, boundary, scene)) {
             return false;
@@ -36,7 +41,8 @@ static bool arm_timers(struct engine_decision *decision, const struct engine_vis
     return true;
 }
 
-bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit, struct span *local)
+bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit,
+                           struct span *local)
 {
     *local = SPAN_EMPTY;
     if (visit->node->inputs.count == 0 && visit->node->boundaries.count == 0) {
@@ -51,8 +57,8 @@ bool engine_activity_begin(struct engine_decision *decision, const struct engine
     return visit->token->armed || arm_timers(decision, visit, &scene);
 }
 
-bool engine_activity_outputs(struct engine_decision *decision, const struct engine_visit *visit, struct engine_scene *scene,
-                             enum engine_token_state resume)
+bool engine_activity_outputs(struct engine_decision *decision, const struct engine_visit *visit,
+                             struct engine_scene *scene, enum engine_token_state resume)
 {
     const struct engine_mapping *failed;
     const char *reason;
@@ -60,10 +66,13 @@ bool engine_activity_outputs(struct engine_decision *decision, const struct engi
     if (visit->node->outputs.count == 0) {
         return true;
     }
-    if (!engine_mapping_evaluate(decision, scene, &visit->node->outputs, true, &made, &failed, &reason)) {
-        engine_decision_rewind(decision); /* what the reply brought is merged when all of it can be */
+    if (!engine_mapping_evaluate(decision, scene, &visit->node->outputs, true, &made, &failed,
+                                 &reason)) {
+        engine_decision_rewind(
+            decision); /* what the reply brought is merged when all of it can be */
         engine_fail_expression(decision, visit, resume,
-                               ENGINE_TEXT(decision, "output \"%.*s\"", SPAN_ARG(failed->target)), reason);
+                               ENGINE_TEXT(decision, "output \"%.*s\"", SPAN_ARG(failed->target)),
+                               reason);
         return false;
     }
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);

@@ -1,5 +1,6 @@
 /*
- * activity.h: what every activity does at its beginning and at its end: inputs, boundary timers, outputs.
+ * activity.h: what every activity does at its beginning and at its end: inputs, boundary timers,
+ * outputs.
  */
 #ifndef ENGINE_ACTIVITY_H
 #define ENGINE_ACTIVITY_H
@@ -7,12 +8,14 @@
 #include "engine/names.h"
 
 /*
- * Evaluates the inputs and arms the boundary timers, once. *local is what the node's variables are now. False: it failed
- * and that was decided on.
+ * Evaluates the inputs and arms the boundary timers, once. *local is what the node's variables are
+ * now. False: it failed and that was decided on.
  */
-bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit, struct span *local);
-/* Evaluates the output mappings in the scene and merges what they make. False as above; `resume` is where a retry goes on. */
-bool engine_activity_outputs(struct engine_decision *decision, const struct engine_visit *visit, struct engine_scene *scene,
-                             enum engine_token_state resume);
+bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit,
+                           struct span *local);
+/* Evaluates the output mappings in the scene and merges what they make. False as above; `resume` is
+ * where a retry goes on. */
+bool engine_activity_outputs(struct engine_decision *decision, const struct engine_visit *visit,
+                             struct engine_scene *scene, enum engine_token_state resume);
 
 #endif

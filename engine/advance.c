@@ -1,7 +1,7 @@
 /*
- * advance.c: the loop of engine.md 3. Each turn takes the first runnable token, decides one thing about it on the state as it
- * is, and applies the events; the token's element says what is decided (engine/element). A turn is one cell of
- * [token state]: arrive, work, answer, back, leave.
+ * advance.c: the loop of engine.md 3. Each turn takes the first runnable token, decides one thing
+ * about it on the state as it is, and applies the events; the token's element says what is decided
+ * (engine/element). A turn is one cell of [token state]: arrive, work, answer, back, leave.
  */
 #include "engine/advance.h"
 
@@ -38,7 +38,8 @@ enum result engine_commit(struct engine_execution *execution, struct engine_deci
     return RESULT_OK;
 }
 
-enum result engine_tick(struct engine_execution *execution, int64_t now_ms, struct engine_output *output)
+enum result engine_tick(struct engine_execution *execution, int64_t now_ms,
+                        struct engine_output *output)
 {
     struct engine_decision decision;
     if (now_ms <= execution->now_ms) {
@@ -86,7 +87,8 @@ struct step_sink {
     void *owner;
 };
 
-static void show_step(struct engine_execution *execution, struct engine_decision *decision, const struct step_sink *sink)
+static void show_step(struct engine_execution *execution, struct engine_decision *decision,
+                      const struct step_sink *sink)
 {
     struct engine_effect step = {.kind = ENGINE_EFFECT_STEP_DONE};
     step.as.step.sequence = decision->step_sequence;
@@ -104,8 +106,8 @@ static void show_step(struct engine_execution *execution, struct engine_decision
     }
 }
 
-static enum result turn(struct engine_execution *execution, const struct step_sink *sink, struct engine_output *output,
-                        bool *moved)
+static enum result turn(struct engine_execution *execution, const struct step_sink *sink,
+                        struct engine_output *output, bool *moved)
 {
     struct engine_decision decision;
     const struct engine_token *token = engine_token_at(execution, execution->ready.first);
@@ -113,7 +115,8 @@ static enum result turn(struct engine_execution *execution, const struct step_si
     *moved = true;
     if (token != NULL) {
         decide(&decision, token);
-        ASSERT(output->arena->overflowed || output->event_count > decision.event_mark); /* no turn without an outcome */
+        ASSERT(output->arena->overflowed ||
+               output->event_count > decision.event_mark); /* no turn without an outcome */
     } else {
         *moved = engine_wait_take_kept(&decision);
     }
@@ -131,11 +134,12 @@ static struct span unshipped(const struct engine_execution *execution)
 {
     struct span run = engine_history_run(&execution->logs);
     ASSERT(execution->log_unshipped_bytes <= run.count);
-    return span_of(run.bytes + run.count - execution->log_unshipped_bytes, execution->log_unshipped_bytes);
+    return span_of(run.bytes + run.count - execution->log_unshipped_bytes,
+                   execution->log_unshipped_bytes);
 }
 
-enum result engine_tell_audit(struct engine_execution *execution, const char *event, size_t snapshot_bytes,
-                              struct engine_output *output)
+enum result engine_tell_audit(struct engine_execution *execution, const char *event,
+                              size_t snapshot_bytes, struct engine_output *output)
 {
     struct engine_decision decision;
     struct wire_writer writer;
@@ -148,7 +152,8 @@ enum result engine_tell_audit(struct engine_execution *execution, const char *ev
     engine_decision_begin(&decision, execution, output);
     engine_emit(&decision, ENGINE_EVENT_AUDITED)->count = execution->revision + 1;
     enum result result = engine_commit(execution, &decision);
-    struct engine_effect *effect = result == RESULT_OK ? engine_emit_effect(&decision, ENGINE_EFFECT_AUDIT) : NULL;
+    struct engine_effect *effect =
+        result == RESULT_OK ? engine_emit_effect(&decision, ENGINE_EFFECT_AUDIT) : NULL;
     if (effect == NULL) {
         return RESULT_LIMIT;
     }
@@ -177,8 +182,9 @@ static const char *end_event(const struct engine_execution *execution)
 }
 
 /*
- * engine.md 3: tokens wait in joins and nothing in the execution can still act. At the end of a segment every token that is
- * left waits outside, hosts a scope, or stands in a join; so it is enough that nobody waits and no boundary timer runs.
+ * engine.md 3: tokens wait in joins and nothing in the execution can still act. At the end of a
+ * segment every token that is left waits outside, hosts a scope, or stands in a join; so it is
+ * enough that nobody waits and no boundary timer runs.
  */
 static bool is_deadlocked(struct engine_execution *execution)
 {
@@ -196,17 +202,21 @@ static enum result fail_deadlock(struct engine_execution *execution, struct engi
     engine_decision_begin(&decision, execution, output);
     struct span names = engine_join_names(&decision);
     engine_fail_execution(&decision, span_text("Deadlock"),
-                          ENGINE_TEXT(&decision, "tokens wait in %.*s and nothing can bring the missing ones", SPAN_ARG(names)));
+                          ENGINE_TEXT(&decision,
+                                      "tokens wait in %.*s and nothing can bring the missing ones",
+                                      SPAN_ARG(names)));
     return engine_commit(execution, &decision);
 }
 
-/* The message needs the size of the snapshot and the snapshot the message's revision: so it is encoded in between. */
+/* The message needs the size of the snapshot and the snapshot the message's revision: so it is
+ * encoded in between. */
 static enum result end_segment(struct engine_execution *execution, struct engine_output *output)
 {
     struct engine_decision decision;
     struct wire_writer snapshot, message;
-    struct engine_audit_content content = {.event = end_event(execution),
-                                           .log_count = (uint32_t)(execution->log_last - execution->log_shipped)};
+    struct engine_audit_content content = {
+        .event = end_event(execution),
+        .log_count = (uint32_t)(execution->log_last - execution->log_shipped)};
     content.logs = arena_copy(output->arena, unshipped(execution));
     engine_decision_begin(&decision, execution, output);
     engine_emit(&decision, ENGINE_EVENT_SEGMENT_ENDED);
@@ -241,7 +251,8 @@ static enum result settle(struct engine_execution *execution, struct engine_outp
         return RESULT_OK;
     }
     if (execution->end == ENGINE_END_NONE && execution->call_count > 0) {
-        return execution->resumed_untold ? engine_tell_audit(execution, "resumed", 0, output) : RESULT_OK;
+        return execution->resumed_untold ? engine_tell_audit(execution, "resumed", 0, output)
+                                         : RESULT_OK;
     }
     if (!engine_execution_frozen(execution) && is_deadlocked(execution)) {
         enum result result = fail_deadlock(execution, output);
@@ -259,8 +270,9 @@ static bool steps_next(const struct engine_execution *execution)
     return token != NULL && token->state == ENGINE_TOKEN_ARRIVED;
 }
 
-enum result engine_advance(struct engine_execution *execution, int64_t now_ms, uint32_t moves, engine_step_fn after_step,
-                           void *owner, struct engine_output *output, bool *more)
+enum result engine_advance(struct engine_execution *execution, int64_t now_ms, uint32_t moves,
+                           engine_step_fn after_step, void *owner, struct engine_output *output,
+                           bool *more)
 {
     ASSERT(execution->magic == ENGINE_EXECUTION_MAGIC);
     struct step_sink sink = {.after_step = after_step, .owner = owner};
@@ -289,7 +301,8 @@ enum result engine_recover(struct engine_execution *execution, struct engine_out
     struct engine_decision decision;
     engine_decision_begin(&decision, execution, output);
     if (execution->end == ENGINE_END_NONE && execution->call_count > 0) {
-        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                         ENGINE_LINK_QUEUE)) {
             if (token->state == ENGINE_TOKEN_CALLING) {
                 struct engine_visit visit = engine_visit_of(&decision, token);
                 engine_call_again(&decision, &visit);

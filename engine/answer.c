@@ -29,14 +29,16 @@ struct reply {
 static uint32_t attempts_max(struct engine_decision *decision, const struct engine_visit *visit,
                              const struct engine_module *module)
 {
-    uint32_t most = module != NULL && module->attempts_max > 0 ? module->attempts_max : ATTEMPTS_MAX;
+    uint32_t most =
+        module != NULL && module->attempts_max > 0 ? module->attempts_max : ATTEMPTS_MAX;
     struct engine_scene scene;
     struct engine_evaluation evaluation;
     if (visit->node->retries == NULL) {
         return most;
     }
     engine_scene_init(&scene, decision, visit->scope, visit->token);
-    if (engine_expression_evaluate(visit->node->retries, &scene.names, decision->arena, &evaluation) != RESULT_OK) {
+    if (engine_expression_evaluate(visit->node->retries, &scene.names, decision->arena,
+                                   &evaluation) != RESULT_OK) {
         return most;
     }
     int64_t said = wire_int_or(evaluation.value, most);
@@ -44,8 +46,8 @@ static uint32_t attempts_max(struct engine_decision *decision, const struct engi
 }
 
 /*
- * engine.md 8: back-off 2^n s, here 1 s after the first failed attempt, 2 s after the second, and so on, at least what
- * Retry-After says, at most an hour.
+ * engine.md 8: back-off 2^n s, here 1 s after the first failed attempt, 2 s after the second, and
+ * so on, at least what Retry-After says, at most an hour.
  */
 static int64_t back_off_ms(uint32_t failures, int64_t retry_after_ms)
 {
@@ -64,23 +66,26 @@ static void fail_transiently(struct engine_decision *decision, const struct engi
     uint32_t most = attempts_max(decision, visit, module);
     if (failures >= most) {
         engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("MaxRetriesExceeded"),
-                    ENGINE_TEXT(decision, "\"%.*s\" failed %u times: %.*s", SPAN_ARG(visit->node->id), failures,
-                                SPAN_ARG(reason)));
+                    ENGINE_TEXT(decision, "\"%.*s\" failed %u times: %.*s",
+                                SPAN_ARG(visit->node->id), failures, SPAN_ARG(reason)));
         return;
     }
     int64_t wait_ms = back_off_ms(failures, token->answer.retry_after_ms);
     engine_emit_token(decision, ENGINE_EVENT_ATTEMPT_FAILED, token)->text =
-        ENGINE_TEXT(decision, "attempt %u of %u failed, next in %lld ms: %.*s", failures, most, (long long)wait_ms,
-                    SPAN_ARG(reason));
-    engine_wait_open(decision, visit, ENGINE_WAIT_RETRY, SPAN_EMPTY, decision->execution->now_ms + wait_ms);
+        ENGINE_TEXT(decision, "attempt %u of %u failed, next in %lld ms: %.*s", failures, most,
+                    (long long)wait_ms, SPAN_ARG(reason));
+    engine_wait_open(decision, visit, ENGINE_WAIT_RETRY, SPAN_EMPTY,
+                     decision->execution->now_ms + wait_ms);
 }
 
 /* ---- errors ---- */
 
-static void fail_module(struct engine_decision *decision, const struct engine_visit *visit, struct span reason)
+static void fail_module(struct engine_decision *decision, const struct engine_visit *visit,
+                        struct span reason)
 {
-    engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("ModuleFailed"),
-                ENGINE_TEXT(decision, "\"%.*s\": %.*s", SPAN_ARG(visit->node->id), SPAN_ARG(reason)));
+    engine_fail(
+        decision, visit, ENGINE_TOKEN_ENTERED, span_text("ModuleFailed"),
+        ENGINE_TEXT(decision, "\"%.*s\": %.*s", SPAN_ARG(visit->node->id), SPAN_ARG(reason)));
 }
 
 /* {"code", "message", "transient", "bpmnError"?} of a reply or a callback. */
@@ -90,10 +95,10 @@ static void act_on_error(struct engine_decision *decision, const struct engine_v
     struct span code = wire_string_or(wire_find_text(error, "code"), "");
     struct span message = wire_string_or(wire_find_text(error, "message"), "");
     struct span bpmn_error = wire_string_or(wire_find_text(error, "bpmnError"), "");
-    struct span reason = code.count == 0 ? message
-                         : message.count == 0
-                             ? code
-                             : ENGINE_TEXT(decision, "%.*s: %.*s", SPAN_ARG(code), SPAN_ARG(message));
+    struct span reason = code.count == 0      ? message
+                         : message.count == 0 ? code
+                                              : ENGINE_TEXT(decision, "%.*s: %.*s", SPAN_ARG(code),
+                                                            SPAN_ARG(message));
     if (bpmn_error.count > 0) {
         engine_throw(decision, visit, ENGINE_TOKEN_ENTERED, arena_copy(decision->arena, bpmn_error),
                      arena_copy(decision->arena, reason));
@@ -141,7 +146,8 @@ static void write_name(struct wire_writer *writer, size_t start, struct span nam
     wire_write_raw(writer, name);
 }
 
-static struct span contract_text(struct engine_decision *decision, const struct engine_module *module, struct span outputs)
+static struct span contract_text(struct engine_decision *decision,
+                                 const struct engine_module *module, struct span outputs)
 {
     struct wire_writer writer;
     struct span key, value;
@@ -162,7 +168,8 @@ static struct span contract_text(struct engine_decision *decision, const struct 
 }
 
 /* False: the contract is strict and broken, which was decided on. */
-static bool check_contract(struct engine_decision *decision, const struct engine_visit *visit, const struct reply *reply)
+static bool check_contract(struct engine_decision *decision, const struct engine_visit *visit,
+                           const struct reply *reply)
 {
     const struct engine_module *module = reply->module;
     struct span outputs = wire_find_text(reply->body, "outputs");
@@ -180,12 +187,15 @@ static bool check_contract(struct engine_decision *decision, const struct engine
 
 /* ---- success ---- */
 
-/* Camunda's and Zeebe's resultVariable of a task without a script: what the module says is its result. */
-static void set_result_variable(struct engine_decision *decision, const struct engine_visit *visit, struct span body)
+/* Camunda's and Zeebe's resultVariable of a task without a script: what the module says is its
+ * result. */
+static void set_result_variable(struct engine_decision *decision, const struct engine_visit *visit,
+                                struct span body)
 {
     struct span result = wire_find_text(body, "output");
     result = result.count > 0 ? result : wire_find_text(body, "outputs");
-    if (visit->node->result_variable.count == 0 || visit->node->script != NULL || result.count == 0) {
+    if (visit->node->result_variable.count == 0 || visit->node->script != NULL ||
+        result.count == 0) {
         return;
     }
     struct wire_writer writer;
@@ -199,26 +209,30 @@ static void set_result_variable(struct engine_decision *decision, const struct e
     event->value = wire_writer_span(&writer);
 }
 
-static void emit_merge(struct engine_decision *decision, const struct engine_visit *visit, const struct reply *reply,
-                       uint32_t flags)
+static void emit_merge(struct engine_decision *decision, const struct engine_visit *visit,
+                       const struct reply *reply, uint32_t flags)
 {
     if (wire_count(reply->body) > 0) {
-        struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_REPLY_MERGED, visit->token);
+        struct engine_event *event =
+            engine_emit_token(decision, ENGINE_EVENT_REPLY_MERGED, visit->token);
         event->flags = flags;
         event->value = reply->made ? reply->body : SPAN_EMPTY;
     }
 }
 
-static void emit_output(struct engine_decision *decision, const struct engine_visit *visit, struct span output)
+static void emit_output(struct engine_decision *decision, const struct engine_visit *visit,
+                        struct span output)
 {
     if (output.count > 0) {
-        engine_emit_token(decision, ENGINE_EVENT_OUTPUT_SET, visit->token)->value = arena_copy(decision->arena, output);
+        engine_emit_token(decision, ENGINE_EVENT_OUTPUT_SET, visit->token)->value =
+            arena_copy(decision->arena, output);
     }
 }
 
-/* The work is done: outputs, then the token may leave. The overlays are what output mappings see before all else. */
-static void succeed(struct engine_decision *decision, const struct engine_visit *visit, struct span local, struct span first,
-                    struct span second, struct span output)
+/* The work is done: outputs, then the token may leave. The overlays are what output mappings see
+ * before all else. */
+static void succeed(struct engine_decision *decision, const struct engine_visit *visit,
+                    struct span local, struct span first, struct span second, struct span output)
 {
     emit_output(decision, visit, output);
     if (visit->node->outputs.count > 0) {
@@ -229,8 +243,9 @@ static void succeed(struct engine_decision *decision, const struct engine_visit 
         scene.overlays[1] = second;
         scene.output = output.count > 0 ? output : scene.output;
         /* The answer is still there: a retry of a failed mapping does not call the module again. */
-        enum engine_token_state resume =
-            visit->token->state == ENGINE_TOKEN_ANSWERED ? ENGINE_TOKEN_ANSWERED : ENGINE_TOKEN_ENTERED;
+        enum engine_token_state resume = visit->token->state == ENGINE_TOKEN_ANSWERED
+                                             ? ENGINE_TOKEN_ANSWERED
+                                             : ENGINE_TOKEN_ENTERED;
         if (!engine_activity_outputs(decision, visit, &scene, resume)) {
             return;
         }
@@ -239,8 +254,8 @@ static void succeed(struct engine_decision *decision, const struct engine_visit 
 }
 
 /* wait: true, or {"kind": "human", …} (interfaces.md 3). */
-static void open_wait(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_module *module,
-                      struct span wait)
+static void open_wait(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_module *module, struct span wait)
 {
     bool is_map = wire_is(wait, WIRE_MAP);
     bool human = is_map && span_is(wire_string_or(wire_find_text(wait, "kind"), ""), "human");
@@ -252,8 +267,8 @@ static void open_wait(struct engine_decision *decision, const struct engine_visi
                      is_map ? arena_copy(decision->arena, wait) : SPAN_EMPTY, due_ms);
 }
 
-static void act_on_reply(struct engine_decision *decision, const struct engine_visit *visit, const struct reply *reply,
-                         bool accepted)
+static void act_on_reply(struct engine_decision *decision, const struct engine_visit *visit,
+                         const struct reply *reply, bool accepted)
 {
     struct span error = wire_find_text(reply->body, "error");
     struct span wait = wire_find_text(reply->body, "wait");
@@ -271,14 +286,15 @@ static void act_on_reply(struct engine_decision *decision, const struct engine_v
     if (!check_contract(decision, visit, reply)) {
         return;
     }
-    emit_merge(decision, visit, reply, visit->node->outputs.count > 0 ? ENGINE_REPLY_WITHOUT_EXECUTION : 0);
+    emit_merge(decision, visit, reply,
+               visit->node->outputs.count > 0 ? ENGINE_REPLY_WITHOUT_EXECUTION : 0);
     set_result_variable(decision, visit, reply->body);
     succeed(decision, visit, reply->local, wire_find_text(reply->body, "outputs"),
             wire_find_text(reply->body, "execution"), wire_find_text(reply->body, "output"));
 }
 
-void engine_answer_made(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_module *module,
-                        struct span body, struct span local)
+void engine_answer_made(struct engine_decision *decision, const struct engine_visit *visit,
+                        const struct engine_module *module, struct span body, struct span local)
 {
     struct reply reply = {.module = module, .body = body, .local = local, .made = true};
     act_on_reply(decision, visit, &reply, false);
@@ -289,10 +305,12 @@ void engine_answer_made(struct engine_decision *decision, const struct engine_vi
 /* engine.md 8. */
 static bool is_transient_status(uint32_t status)
 {
-    return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+    return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 ||
+           status == 503 || status == 504;
 }
 
-static void act_on_status(struct engine_decision *decision, const struct engine_visit *visit, const struct reply *reply)
+static void act_on_status(struct engine_decision *decision, const struct engine_visit *visit,
+                          const struct reply *reply)
 {
     const struct engine_answer *answer = &visit->token->answer;
     bool transient = is_transient_status(answer->status);
@@ -301,9 +319,10 @@ static void act_on_status(struct engine_decision *decision, const struct engine_
         act_on_error(decision, visit, reply->module, error, transient);
         return;
     }
-    struct span reason = answer->reason.count == 0 ? ENGINE_TEXT(decision, "HTTP %u", answer->status)
-                                                   : ENGINE_TEXT(decision, "HTTP %u: %.*s", answer->status,
-                                                                 SPAN_ARG(answer->reason));
+    struct span reason =
+        answer->reason.count == 0
+            ? ENGINE_TEXT(decision, "HTTP %u", answer->status)
+            : ENGINE_TEXT(decision, "HTTP %u: %.*s", answer->status, SPAN_ARG(answer->reason));
     if (transient) {
         fail_transiently(decision, visit, reply->module, reason);
     } else {
@@ -325,7 +344,8 @@ static struct span http_reply(struct engine_decision *decision, const struct eng
     return wire_writer_span(&writer);
 }
 
-static void act_on_answer(struct engine_decision *decision, const struct engine_visit *visit, struct reply *reply)
+static void act_on_answer(struct engine_decision *decision, const struct engine_visit *visit,
+                          struct reply *reply)
 {
     const struct engine_answer *answer = &visit->token->answer;
     bool is_http = reply->module != NULL && reply->module->builtin == ENGINE_BUILTIN_HTTP;
@@ -333,8 +353,10 @@ static void act_on_answer(struct engine_decision *decision, const struct engine_
     if (answer->status < 200 || answer->status > 299) {
         act_on_status(decision, visit, reply);
     } else if (is_http) {
-        engine_answer_made(decision, visit, reply->module, http_reply(decision, answer), reply->local);
-    } else if (answer->body.count > 0 && reply->body.count == 0 && wire_head(answer->body).type != WIRE_NIL) {
+        engine_answer_made(decision, visit, reply->module, http_reply(decision, answer),
+                           reply->local);
+    } else if (answer->body.count > 0 && reply->body.count == 0 &&
+               wire_head(answer->body).type != WIRE_NIL) {
         fail_module(decision, visit, span_text("the reply is not a map"));
     } else {
         act_on_reply(decision, visit, reply, answer->status == 202);
@@ -352,11 +374,13 @@ static void act_on_outcome(struct engine_decision *decision, const struct engine
         break;
     case PROTO_CALL_UNREACHABLE:
         fail_transiently(decision, visit, module,
-                         answer->reason.count > 0 ? answer->reason : span_text("the module cannot be reached"));
+                         answer->reason.count > 0 ? answer->reason
+                                                  : span_text("the module cannot be reached"));
         break;
     case PROTO_CALL_TIMED_OUT:
         fail_transiently(decision, visit, module,
-                         answer->reason.count > 0 ? answer->reason : span_text("no answer in time"));
+                         answer->reason.count > 0 ? answer->reason
+                                                  : span_text("no answer in time"));
         break;
     case PROTO_CALL_BAD_REPLY:
     case PROTO_CALL_REFUSED:

@@ -11,14 +11,15 @@
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 
-typedef enum result (*apply_fn)(struct engine_execution *execution, const struct engine_event *event);
+typedef enum result (*apply_fn)(struct engine_execution *execution,
+                                const struct engine_event *event);
 
 /* Events from a journal may contradict the state they are applied to. */
-#define REQUIRE(condition) \
-    do { \
-        if (!(condition)) { \
-            return RESULT_CORRUPT; \
-        } \
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            return RESULT_CORRUPT;                                                                 \
+        }                                                                                          \
     } while (0)
 
 static struct span keep(struct engine_execution *execution, struct span span)
@@ -66,7 +67,8 @@ static void clear_error(struct engine_execution *execution)
 /* A retry that succeeded leaves no trace (engine.md 3), unless another one is still under way. */
 static void settle_error(struct engine_execution *execution)
 {
-    if (execution->wait_counts[ENGINE_WAIT_RETRY] == 0 && span_is(execution->error_code, ENGINE_TRANSIENT_CODE)) {
+    if (execution->wait_counts[ENGINE_WAIT_RETRY] == 0 &&
+        span_is(execution->error_code, ENGINE_TRANSIENT_CODE)) {
         clear_error(execution);
     }
 }
@@ -78,7 +80,8 @@ static bool node_is_in(const struct engine_scope *scope, uint32_t node)
 
 /* ---- tokens ---- */
 
-static void drop_timer(struct engine_execution *execution, struct engine_token *token, uint32_t slot)
+static void drop_timer(struct engine_execution *execution, struct engine_token *token,
+                       uint32_t slot)
 {
     struct engine_timer *timer = engine_pool_at(&execution->timers, slot);
     forget_due(execution, timer->due_ms);
@@ -122,11 +125,13 @@ static void drop_token(struct engine_execution *execution, struct engine_token *
     forget_due(execution, token->due_ms);
     drop_timers(execution, token);
     scope->live--;
-    bool dropped = engine_token_transition(execution, token, ENGINE_EVENT_CANCELLED, ENGINE_WAIT_NONE);
+    bool dropped =
+        engine_token_transition(execution, token, ENGINE_EVENT_CANCELLED, ENGINE_WAIT_NONE);
     ASSERT(dropped);
 }
 
-/* Everything inside goes, innermost scopes first; no recursion, since a user decides the depth. The scope itself stays. */
+/* Everything inside goes, innermost scopes first; no recursion, since a user decides the depth. The
+ * scope itself stays. */
 static void clear_scope(struct engine_execution *execution, struct engine_scope *top)
 {
     struct engine_scope *scope = top;
@@ -161,7 +166,8 @@ static void close_child(struct engine_execution *execution, struct engine_token 
 
 /* ---- life ---- */
 
-static enum result apply_created(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_created(struct engine_execution *execution,
+                                 const struct engine_event *event)
 {
     (void)event; /* engine_new, or engine_replay from this event's value, did it */
     REQUIRE(execution->run == 0 && execution->event_sequence == 0);
@@ -175,7 +181,8 @@ static enum result apply_clock(struct engine_execution *execution, const struct 
     return RESULT_OK;
 }
 
-static struct engine_scope *open_scope(struct engine_execution *execution, uint32_t id, enum engine_scope_kind kind,
+static struct engine_scope *open_scope(struct engine_execution *execution, uint32_t id,
+                                       enum engine_scope_kind kind,
                                        const struct engine_process *process)
 {
     uint32_t slot = engine_pool_take(&execution->scopes, &execution->memory, id);
@@ -194,8 +201,10 @@ static struct engine_scope *open_scope(struct engine_execution *execution, uint3
     return scope;
 }
 
-/* Every run begins from nothing but what the caller gave; revisions, logs, token and call numbers go on. */
-static enum result apply_started(struct engine_execution *execution, const struct engine_event *event)
+/* Every run begins from nothing but what the caller gave; revisions, logs, token and call numbers
+ * go on. */
+static enum result apply_started(struct engine_execution *execution,
+                                 const struct engine_event *event)
 {
     REQUIRE(event->count == execution->run + 1);
     struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
@@ -250,7 +259,8 @@ static enum result apply_ended(struct engine_execution *execution, const struct 
     return RESULT_OK;
 }
 
-static enum result apply_segment_ended(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_segment_ended(struct engine_execution *execution,
+                                       const struct engine_event *event)
 {
     (void)event;
     REQUIRE(execution->segment_open);
@@ -260,7 +270,8 @@ static enum result apply_segment_ended(struct engine_execution *execution, const
     return RESULT_OK;
 }
 
-static enum result apply_audited(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_audited(struct engine_execution *execution,
+                                 const struct engine_event *event)
 {
     REQUIRE(event->count == execution->revision + 1);
     execution->revision = event->count;
@@ -273,7 +284,8 @@ static enum result apply_audited(struct engine_execution *execution, const struc
 
 /* ---- moving ---- */
 
-static enum result apply_token_created(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_token_created(struct engine_execution *execution,
+                                       const struct engine_event *event)
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(node_is_in(scope, event->node) && event->token >= execution->token_next);
@@ -296,7 +308,8 @@ static enum result apply_token_created(struct engine_execution *execution, const
     return RESULT_OK;
 }
 
-static void add_step(struct engine_execution *execution, const struct engine_token *token, const struct engine_scope *scope)
+static void add_step(struct engine_execution *execution, const struct engine_token *token,
+                     const struct engine_scope *scope)
 {
     const struct engine_node *node = &scope->process->nodes[token->node];
     size_t bytes = 96 + node->id.count + scope->process->id.count;
@@ -335,7 +348,8 @@ static void reset_work(struct engine_token *token)
     token->armed = false;
 }
 
-static enum result apply_entered(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_entered(struct engine_execution *execution,
+                                 const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL && event->count == execution->sequence + 1);
@@ -350,7 +364,8 @@ static enum result apply_entered(struct engine_execution *execution, const struc
     return execution->memory.overflowed ? RESULT_LIMIT : RESULT_OK;
 }
 
-static enum result apply_locals_set(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_locals_set(struct engine_execution *execution,
+                                    const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -358,14 +373,16 @@ static enum result apply_locals_set(struct engine_execution *execution, const st
     return RESULT_OK;
 }
 
-static enum result apply_completed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_completed(struct engine_execution *execution,
+                                   const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_COMPLETED));
     bool waited = token->state == ENGINE_TOKEN_WAITING;
     forget_due(execution, token->due_ms);
     drop_timers(execution, token);
-    bool moved = engine_token_transition(execution, token, ENGINE_EVENT_COMPLETED, ENGINE_WAIT_NONE);
+    bool moved =
+        engine_token_transition(execution, token, ENGINE_EVENT_COMPLETED, ENGINE_WAIT_NONE);
     ASSERT(moved);
     token->due_ms = ENGINE_NO_DUE;
     token->local = SPAN_EMPTY;
@@ -393,7 +410,8 @@ static enum result apply_left(struct engine_execution *execution, const struct e
     return RESULT_OK;
 }
 
-static enum result apply_consumed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_consumed(struct engine_execution *execution,
+                                  const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_CONSUMED));
@@ -403,7 +421,8 @@ static enum result apply_consumed(struct engine_execution *execution, const stru
     return RESULT_OK;
 }
 
-static enum result apply_cancelled(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_cancelled(struct engine_execution *execution,
+                                   const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -414,7 +433,8 @@ static enum result apply_cancelled(struct engine_execution *execution, const str
 
 /* ---- joins ---- */
 
-static struct engine_join *join_on(struct engine_execution *execution, struct engine_scope *scope, uint32_t flow)
+static struct engine_join *join_on(struct engine_execution *execution, struct engine_scope *scope,
+                                   uint32_t flow)
 {
     struct engine_join *join = engine_join_find(execution, scope, flow);
     if (join != NULL) {
@@ -431,8 +451,8 @@ static struct engine_join *join_on(struct engine_execution *execution, struct en
 }
 
 /* engine.md 3: a join's path length is the largest of the merged tokens'. */
-static void lengthen(struct engine_execution *execution, uint32_t *path, uint32_t *segment, uint32_t by_path,
-                     uint32_t by_segment)
+static void lengthen(struct engine_execution *execution, uint32_t *path, uint32_t *segment,
+                     uint32_t by_path, uint32_t by_segment)
 {
     uint32_t mine = *segment == execution->segment ? *path : 0;
     uint32_t theirs = by_segment == execution->segment ? by_path : 0;
@@ -440,10 +460,12 @@ static void lengthen(struct engine_execution *execution, uint32_t *path, uint32_
     *segment = execution->segment;
 }
 
-static enum result apply_joined(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_joined(struct engine_execution *execution,
+                                const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
-    REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_JOINED) && token->flow != ENGINE_NONE);
+    REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_JOINED) &&
+            token->flow != ENGINE_NONE);
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
     struct engine_join *join = join_on(execution, scope, token->flow);
     if (join == NULL) {
@@ -459,11 +481,14 @@ static enum result apply_joined(struct engine_execution *execution, const struct
 
 static uint32_t join_slot(const struct engine_execution *execution, const struct engine_join *join)
 {
-    return (uint32_t)(((const uint8_t *)join - execution->joins.slots) / execution->joins.slot_bytes);
+    return (uint32_t)(((const uint8_t *)join - execution->joins.slots) /
+                      execution->joins.slot_bytes);
 }
 
-/* BPMN 2.0.2 §13.4.1: exactly one token per incoming flow is consumed; surplus tokens stay on theirs. */
-static enum result apply_join_fired(struct engine_execution *execution, const struct engine_event *event)
+/* BPMN 2.0.2 §13.4.1: exactly one token per incoming flow is consumed; surplus tokens stay on
+ * theirs. */
+static enum result apply_join_fired(struct engine_execution *execution,
+                                    const struct engine_event *event)
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(node_is_in(scope, event->node) && event->token >= execution->token_next);
@@ -494,10 +519,12 @@ static enum result apply_join_fired(struct engine_execution *execution, const st
 
 /* ---- module calls ---- */
 
-static enum result apply_called(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_called(struct engine_execution *execution,
+                                const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
-    REQUIRE(token != NULL && event->count == execution->call_last + 1 && event->flags <= ENGINE_PHASE_CANCEL);
+    REQUIRE(token != NULL && event->count == execution->call_last + 1 &&
+            event->flags <= ENGINE_PHASE_CANCEL);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_CALLED, ENGINE_WAIT_NONE));
     execution->call_last = event->count;
     token->call = event->count;
@@ -507,7 +534,8 @@ static enum result apply_called(struct engine_execution *execution, const struct
     return RESULT_OK;
 }
 
-static enum result apply_answered(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_answered(struct engine_execution *execution,
+                                  const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -522,7 +550,8 @@ static enum result apply_answered(struct engine_execution *execution, const stru
     return RESULT_OK;
 }
 
-static enum result apply_reply_merged(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_reply_merged(struct engine_execution *execution,
+                                      const struct engine_event *event)
 {
     const struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -531,7 +560,8 @@ static enum result apply_reply_merged(struct engine_execution *execution, const 
     return RESULT_OK;
 }
 
-static enum result apply_merged(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_merged(struct engine_execution *execution,
+                                const struct engine_event *event)
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(scope != NULL && event->flags < ENGINE_PAYLOAD_COUNT);
@@ -539,7 +569,8 @@ static enum result apply_merged(struct engine_execution *execution, const struct
     return RESULT_OK;
 }
 
-static enum result apply_output_set(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_output_set(struct engine_execution *execution,
+                                    const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -548,7 +579,8 @@ static enum result apply_output_set(struct engine_execution *execution, const st
     return RESULT_OK;
 }
 
-static enum result apply_attempt_failed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_attempt_failed(struct engine_execution *execution,
+                                        const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -562,7 +594,8 @@ static enum result apply_attempt_failed(struct engine_execution *execution, cons
 
 /* ---- waiting ---- */
 
-static enum result apply_waited(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_waited(struct engine_execution *execution,
+                                const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL && event->flags > ENGINE_WAIT_NONE && event->flags < ENGINE_WAIT_COUNT);
@@ -597,14 +630,16 @@ static enum result apply_woken(struct engine_execution *execution, const struct 
     return RESULT_OK;
 }
 
-static enum result apply_timed_out(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_timed_out(struct engine_execution *execution,
+                                   const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_TIMED_OUT, ENGINE_WAIT_NONE));
     stop_waiting(execution, token);
-    token->answer = (struct engine_answer){
-        .kind = ENGINE_ANSWER_TIMEOUT, .retry_after_ms = -1, .reason = keep(execution, event->text)};
+    token->answer = (struct engine_answer){.kind = ENGINE_ANSWER_TIMEOUT,
+                                           .retry_after_ms = -1,
+                                           .reason = keep(execution, event->text)};
     return RESULT_OK;
 }
 
@@ -615,10 +650,12 @@ static void drop_kept(struct engine_execution *execution, uint32_t place)
             (execution->inbox_count - place) * sizeof execution->inbox[0]);
 }
 
-static enum result apply_callback(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_callback(struct engine_execution *execution,
+                                  const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
-    REQUIRE(token != NULL && event->other <= execution->inbox_count && wire_count(event->value) == 3);
+    REQUIRE(token != NULL && event->other <= execution->inbox_count &&
+            wire_count(event->value) == 3);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_CALLBACK, ENGINE_WAIT_NONE));
     stop_waiting(execution, token);
     struct span content = keep(execution, event->value);
@@ -638,12 +675,14 @@ static enum result apply_callback(struct engine_execution *execution, const stru
     return RESULT_OK;
 }
 
-static enum result apply_callback_kept(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_callback_kept(struct engine_execution *execution,
+                                       const struct engine_event *event)
 {
     REQUIRE(execution->inbox_count < ENGINE_INBOX_MAX);
     if (execution->inbox_count == execution->inbox_capacity) {
         uint32_t capacity = execution->inbox_capacity == 0 ? 4 : 2 * execution->inbox_capacity;
-        struct engine_kept_callback *inbox = arena_alloc(&execution->memory, capacity * sizeof *inbox);
+        struct engine_kept_callback *inbox =
+            arena_alloc(&execution->memory, capacity * sizeof *inbox);
         if (inbox == NULL) {
             return RESULT_LIMIT;
         }
@@ -660,7 +699,8 @@ static enum result apply_callback_kept(struct engine_execution *execution, const
 
 /* ---- boundary timers ---- */
 
-static enum result apply_timer_armed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_timer_armed(struct engine_execution *execution,
+                                     const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL && node_is_in(engine_scope_find(execution, token->scope), event->node));
@@ -680,7 +720,8 @@ static enum result apply_timer_armed(struct engine_execution *execution, const s
     return RESULT_OK;
 }
 
-static enum result apply_timer_fired(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_timer_fired(struct engine_execution *execution,
+                                     const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
@@ -706,7 +747,8 @@ static enum result apply_timer_fired(struct engine_execution *execution, const s
 
 /* ---- scopes ---- */
 
-static enum result apply_scope_opened(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_scope_opened(struct engine_execution *execution,
+                                      const struct engine_event *event)
 {
     struct engine_token *host = engine_token_find(execution, event->token);
     REQUIRE(host != NULL && host->child == 0 && event->scope >= execution->scope_next);
@@ -714,13 +756,15 @@ static enum result apply_scope_opened(struct engine_execution *execution, const 
     struct engine_scope *parent = engine_scope_find(execution, host->scope);
     const struct engine_process *process = parent->process;
     if (event->flags == ENGINE_SCOPE_CALLED) {
-        process = execution->library->process(execution->library, execution->project, event->text, event->count);
+        process = execution->library->process(execution->library, execution->project, event->text,
+                                              event->count);
         if (process == NULL) {
             return RESULT_NOT_FOUND;
         }
     }
     REQUIRE(engine_token_transition(execution, host, ENGINE_EVENT_SCOPE_OPENED, ENGINE_WAIT_NONE));
-    struct engine_scope *scope = open_scope(execution, event->scope, (enum engine_scope_kind)event->flags, process);
+    struct engine_scope *scope =
+        open_scope(execution, event->scope, (enum engine_scope_kind)event->flags, process);
     if (scope == NULL) {
         return RESULT_LIMIT;
     }
@@ -736,7 +780,8 @@ static enum result apply_scope_opened(struct engine_execution *execution, const 
     return RESULT_OK;
 }
 
-static enum result apply_scope_spent(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_scope_spent(struct engine_execution *execution,
+                                     const struct engine_event *event)
 {
     struct engine_token *host = engine_token_find(execution, event->token);
     const struct engine_scope *scope = engine_scope_find(execution, event->scope);
@@ -745,7 +790,8 @@ static enum result apply_scope_spent(struct engine_execution *execution, const s
     return RESULT_OK;
 }
 
-static enum result apply_scope_closed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_scope_closed(struct engine_execution *execution,
+                                      const struct engine_event *event)
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(scope != NULL && scope->live == 0 && scope->children.count == 0);
@@ -756,7 +802,8 @@ static enum result apply_scope_closed(struct engine_execution *execution, const 
     return RESULT_OK;
 }
 
-static enum result apply_scope_cleared(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_scope_cleared(struct engine_execution *execution,
+                                       const struct engine_event *event)
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(scope != NULL);
@@ -769,16 +816,20 @@ static enum result apply_scope_cleared(struct engine_execution *execution, const
 static const char *const level_names[ENGINE_LEVEL_COUNT] = {
     [ENGINE_LEVEL_INFO] = "INFO", [ENGINE_LEVEL_WARN] = "WARN", [ENGINE_LEVEL_ERROR] = "ERROR"};
 
-static enum result apply_logged(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_logged(struct engine_execution *execution,
+                                const struct engine_event *event)
 {
     REQUIRE(event->flags < ENGINE_LEVEL_COUNT);
     const struct engine_scope *scope = engine_scope_find(execution, event->scope);
-    const struct engine_node *node = node_is_in(scope, event->node) ? &scope->process->nodes[event->node] : NULL;
-    engine_payload_log(execution, span_text(level_names[event->flags]), event->text, event->value, node);
+    const struct engine_node *node =
+        node_is_in(scope, event->node) ? &scope->process->nodes[event->node] : NULL;
+    engine_payload_log(execution, span_text(level_names[event->flags]), event->text, event->value,
+                       node);
     return RESULT_OK;
 }
 
-static enum result apply_module_missed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_module_missed(struct engine_execution *execution,
+                                       const struct engine_event *event)
 {
     const struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(node_is_in(scope, event->node));
@@ -789,14 +840,16 @@ static enum result apply_module_missed(struct engine_execution *execution, const
     return RESULT_OK;
 }
 
-static enum result apply_failed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_failed(struct engine_execution *execution,
+                                const struct engine_event *event)
 {
     REQUIRE(execution->end == ENGINE_END_NONE);
     struct engine_token *token = engine_token_find(execution, event->token);
     const struct engine_node *node = NULL;
     struct span message = wire_string_or(event->value, "");
     if (event->token != 0) {
-        REQUIRE(token != NULL && event->count > ENGINE_TOKEN_GONE && event->count <= ENGINE_TOKEN_LEAVING);
+        REQUIRE(token != NULL && event->count > ENGINE_TOKEN_GONE &&
+                event->count <= ENGINE_TOKEN_LEAVING);
         node = engine_token_node(execution, token);
         REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_FAILED, ENGINE_WAIT_NONE));
         token->resume = (uint8_t)event->count;
@@ -810,7 +863,8 @@ static enum result apply_failed(struct engine_execution *execution, const struct
     return RESULT_OK;
 }
 
-static enum result apply_suspended(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_suspended(struct engine_execution *execution,
+                                   const struct engine_event *event)
 {
     (void)event;
     REQUIRE(!engine_execution_frozen(execution));
@@ -819,7 +873,8 @@ static enum result apply_suspended(struct engine_execution *execution, const str
     return RESULT_OK;
 }
 
-static enum result apply_resumed(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_resumed(struct engine_execution *execution,
+                                 const struct engine_event *event)
 {
     (void)event;
     REQUIRE(execution->suspended);
@@ -828,7 +883,8 @@ static enum result apply_resumed(struct engine_execution *execution, const struc
     return RESULT_OK;
 }
 
-static enum result apply_retried(struct engine_execution *execution, const struct engine_event *event)
+static enum result apply_retried(struct engine_execution *execution,
+                                 const struct engine_event *event)
 {
     REQUIRE(execution->end == ENGINE_END_FAILED);
     struct engine_token *token = engine_token_find(execution, event->token);

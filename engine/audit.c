@@ -1,5 +1,6 @@
 /*
- * audit.c: see audit.h. Fields that have nothing to say are left out: the consumer reads them as null.
+ * audit.c: see audit.h. Fields that have nothing to say are left out: the consumer reads them as
+ * null.
  */
 #include "engine/audit.h"
 
@@ -15,7 +16,8 @@ static struct span current_task(const struct engine_execution *execution)
         return execution->error_task;
     }
     if (engine_state_is_waiting(execution)) {
-        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                         ENGINE_LINK_QUEUE)) {
             if (token->state == ENGINE_TOKEN_WAITING) {
                 return engine_token_node(execution, token)->id;
             }
@@ -42,8 +44,8 @@ static void write_message_id(const struct engine_execution *execution, struct wi
     wire_close_string(writer, mark);
 }
 
-void engine_audit_write(const struct engine_execution *execution, const struct engine_audit_content *content,
-                        struct wire_writer *writer)
+void engine_audit_write(const struct engine_execution *execution,
+                        const struct engine_audit_content *content, struct wire_writer *writer)
 {
     uint8_t state = engine_state_of(execution);
     struct span error = engine_state_error(execution);
@@ -57,7 +59,8 @@ void engine_audit_write(const struct engine_execution *execution, const struct e
     ENGINE_PACK_STRING(writer, "event", span_text(content->event));
     ENGINE_PACK_UINT(writer, "state", state);
     ENGINE_PACK_STRING(writer, "status", span_text(engine_status_name(state)));
-    ENGINE_PACK_STRING(writer, "lifecycle", span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
+    ENGINE_PACK_STRING(writer, "lifecycle",
+                       span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
     ENGINE_PACK_UINT(writer, "sequence", execution->sequence);
     ENGINE_PACK_TIME(execution, writer, "startedAt", execution->started_ms);
     ENGINE_PACK_TIME(execution, writer, "updatedAt", execution->now_ms);

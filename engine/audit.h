@@ -7,8 +7,9 @@
 #include "engine/decision.h"
 
 /*
- * Writes the message that leaves with revision `execution->revision`, which the AUDITED event has just made. `logs`: the
- * entries that it ships, `log_count` of them; snapshot_bytes: size of the execution, 0: not known (first message).
+ * Writes the message that leaves with revision `execution->revision`, which the AUDITED event has
+ * just made. `logs`: the entries that it ships, `log_count` of them; snapshot_bytes: size of the
+ * execution, 0: not known (first message).
  */
 struct engine_audit_content {
     const char *event;
@@ -16,7 +17,7 @@ struct engine_audit_content {
     uint32_t log_count;
     size_t snapshot_bytes;
 };
-void engine_audit_write(const struct engine_execution *execution, const struct engine_audit_content *content,
-                        struct wire_writer *writer);
+void engine_audit_write(const struct engine_execution *execution,
+                        const struct engine_audit_content *content, struct wire_writer *writer);
 
 #endif

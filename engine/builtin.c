@@ -71,8 +71,9 @@ static void write_fail(struct wire_writer *writer, struct span config)
 }
 
 static const write_fn writers[] = {
-    [ENGINE_BUILTIN_NONE] = NULL,        [ENGINE_BUILTIN_LOG] = write_log,   [ENGINE_BUILTIN_SET] = write_set,
-    [ENGINE_BUILTIN_ECHO] = write_echo,  [ENGINE_BUILTIN_HTTP] = NULL,       [ENGINE_BUILTIN_WAIT] = write_wait,
+    [ENGINE_BUILTIN_NONE] = NULL,       [ENGINE_BUILTIN_LOG] = write_log,
+    [ENGINE_BUILTIN_SET] = write_set,   [ENGINE_BUILTIN_ECHO] = write_echo,
+    [ENGINE_BUILTIN_HTTP] = NULL,       [ENGINE_BUILTIN_WAIT] = write_wait,
     [ENGINE_BUILTIN_FAIL] = write_fail,
 };
 
@@ -82,7 +83,8 @@ bool engine_builtin_is_internal(enum engine_builtin builtin)
     return writers[builtin] != NULL;
 }
 
-struct span engine_builtin_run(struct engine_decision *decision, enum engine_builtin builtin, struct span config)
+struct span engine_builtin_run(struct engine_decision *decision, enum engine_builtin builtin,
+                               struct span config)
 {
     ASSERT(engine_builtin_is_internal(builtin));
     struct wire_writer writer;

@@ -11,8 +11,9 @@
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 
-static const char *const phase_names[] = {
-    [ENGINE_PHASE_EXECUTE] = "execute", [ENGINE_PHASE_CALLBACK] = "callback", [ENGINE_PHASE_CANCEL] = "cancel"};
+static const char *const phase_names[] = {[ENGINE_PHASE_EXECUTE] = "execute",
+                                          [ENGINE_PHASE_CALLBACK] = "callback",
+                                          [ENGINE_PHASE_CANCEL] = "cancel"};
 
 /* One call, as its body and headers tell it. */
 struct call {
@@ -23,13 +24,15 @@ struct call {
     const char *reason; /* CANCEL: why */
 };
 
-const struct engine_module *engine_call_module(const struct engine_decision *decision, const struct engine_visit *visit)
+const struct engine_module *engine_call_module(const struct engine_decision *decision,
+                                               const struct engine_visit *visit)
 {
-    return engine_modules_find(decision->modules, visit->node->task_type, decision->execution->channel);
+    return engine_modules_find(decision->modules, visit->node->task_type,
+                               decision->execution->channel);
 }
 
-bool engine_call_config(struct engine_decision *decision, const struct engine_visit *visit, struct span local,
-                        struct span *config)
+bool engine_call_config(struct engine_decision *decision, const struct engine_visit *visit,
+                        struct span local, struct span *config)
 {
     *config = local;
     if (visit->node->headers.count == 0) {
@@ -41,9 +44,11 @@ bool engine_call_config(struct engine_decision *decision, const struct engine_vi
     struct engine_scene scene;
     engine_scene_init(&scene, decision, visit->scope, visit->token);
     scene.local = local;
-    if (!engine_mapping_evaluate(decision, &scene, &visit->node->headers, false, &headers, &failed, &reason)) {
+    if (!engine_mapping_evaluate(decision, &scene, &visit->node->headers, false, &headers, &failed,
+                                 &reason)) {
         engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED,
-                               ENGINE_TEXT(decision, "header \"%.*s\"", SPAN_ARG(failed->target)), reason);
+                               ENGINE_TEXT(decision, "header \"%.*s\"", SPAN_ARG(failed->target)),
+                               reason);
         return false;
     }
     *config = local.count == 0 ? headers : wire_merge(decision->arena, headers, local);
@@ -52,11 +57,15 @@ bool engine_call_config(struct engine_decision *decision, const struct engine_vi
 
 struct span engine_call_url(const struct engine_module *module, struct span config)
 {
-    return module->builtin == ENGINE_BUILTIN_HTTP ? wire_string_or(wire_find_text(config, "url"), "") : module->url;
+    return module->builtin == ENGINE_BUILTIN_HTTP
+               ? wire_string_or(wire_find_text(config, "url"), "")
+               : module->url;
 }
 
-/* interfaces.md 3: `<stepId>`, `<stepId>/cb/<n>` for the n-th callback, `<stepId>/r<k>` after the k-th operator retry. */
-static struct span idempotency_key(struct engine_decision *decision, const struct engine_token *token, const struct call *call,
+/* interfaces.md 3: `<stepId>`, `<stepId>/cb/<n>` for the n-th callback, `<stepId>/r<k>` after the
+ * k-th operator retry. */
+static struct span idempotency_key(struct engine_decision *decision,
+                                   const struct engine_token *token, const struct call *call,
                                    const char *step_id)
 {
     struct span key = ENGINE_TEXT(decision, "%s", step_id);
@@ -66,27 +75,31 @@ static struct span idempotency_key(struct engine_decision *decision, const struc
     if (call->phase == ENGINE_PHASE_CANCEL) {
         key = ENGINE_TEXT(decision, "%s/cancel", step_id);
     }
-    return token->retries == 0 ? key : ENGINE_TEXT(decision, "%.*s/r%u", SPAN_ARG(key), token->retries);
+    return token->retries == 0 ? key
+                               : ENGINE_TEXT(decision, "%.*s/r%u", SPAN_ARG(key), token->retries);
 }
 
-/* W3C trace context: the caller's trace goes on, else the execution is one; the span is the call. */
+/* W3C trace context: the caller's trace goes on, else the execution is one; the span is the call.
+ */
 static struct span traceparent(struct engine_decision *decision, const struct call *call)
 {
     const struct engine_execution *execution = decision->execution;
     uint8_t trace[16];
     struct span given = execution->traceparent;
     base_hash_128(execution_id_span(&execution->id), 0, trace);
-    uint64_t parent = base_hash(execution_id_span(&execution->id), ((uint64_t)execution->run << 32) | call->number);
+    uint64_t parent = base_hash(execution_id_span(&execution->id),
+                                ((uint64_t)execution->run << 32) | call->number);
     if (given.count >= 35 && given.bytes[2] == '-') {
-        return ENGINE_TEXT(decision, "00-%.*s-%016llx-01", 32, (const char *)given.bytes + 3, (unsigned long long)parent);
+        return ENGINE_TEXT(decision, "00-%.*s-%016llx-01", 32, (const char *)given.bytes + 3,
+                           (unsigned long long)parent);
     }
     struct uuid uuid;
     memcpy(uuid.bytes, trace, sizeof trace);
     uint64_t high, low;
     memcpy(&high, uuid.bytes, 8);
     memcpy(&low, uuid.bytes + 8, 8);
-    return ENGINE_TEXT(decision, "00-%016llx%016llx-%016llx-01", (unsigned long long)high, (unsigned long long)low,
-                       (unsigned long long)parent);
+    return ENGINE_TEXT(decision, "00-%016llx%016llx-%016llx-01", (unsigned long long)high,
+                       (unsigned long long)low, (unsigned long long)parent);
 }
 
 static void write_payload(struct wire_writer *writer, struct span payload)
@@ -98,15 +111,15 @@ static void write_payload(struct wire_writer *writer, struct span payload)
     }
 }
 
-static struct span call_body(struct engine_decision *decision, const struct engine_visit *visit, const struct call *call,
-                             const char *step_id, struct span config)
+static struct span call_body(struct engine_decision *decision, const struct engine_visit *visit,
+                             const struct call *call, const char *step_id, struct span config)
 {
     const struct engine_execution *execution = decision->execution;
     const struct engine_scope *process = engine_scope_of_process(execution, visit->scope);
     struct wire_writer writer;
     wire_writer_init(&writer, decision->arena,
-                     512 + config.count + execution->request.count + execution->context.count + execution->module.count +
-                         process->variables.count);
+                     512 + config.count + execution->request.count + execution->context.count +
+                         execution->module.count + process->variables.count);
     wire_write_map(&writer, 19u + (call->phase != ENGINE_PHASE_EXECUTE));
     ENGINE_PACK_STRING(&writer, "phase", span_text(phase_names[call->phase]));
     ENGINE_PACK_STRING(&writer, "executionId", execution_id_span(&execution->id));
@@ -148,7 +161,8 @@ static struct span call_body(struct engine_decision *decision, const struct engi
     return wire_writer_span(&writer);
 }
 
-/* The http built-in sends config.body (or all of config) as it is: the other side knows nothing of us. */
+/* The http built-in sends config.body (or all of config) as it is: the other side knows nothing of
+ * us. */
 static struct span http_body(struct engine_decision *decision, struct span config)
 {
     struct span body = wire_find_text(config, "body");
@@ -161,8 +175,9 @@ static struct span http_body(struct engine_decision *decision, struct span confi
     return wire_writer_span(&writer);
 }
 
-static void emit_call(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_module *module,
-                      const struct call *call, struct span config)
+static void emit_call(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_module *module, const struct call *call,
+                      struct span config)
 {
     const struct engine_execution *execution = decision->execution;
     char step_id[UUID_TEXT_BYTES + 1];
@@ -170,7 +185,9 @@ static void emit_call(struct engine_decision *decision, const struct engine_visi
     if (effect == NULL) {
         return;
     }
-    uuid_format(uuid_of_step(execution_id_span(&execution->id), execution->run, visit->token->sequence), step_id);
+    uuid_format(
+        uuid_of_step(execution_id_span(&execution->id), execution->run, visit->token->sequence),
+        step_id);
     bool is_http = module->builtin == ENGINE_BUILTIN_HTTP;
     struct proto_call *out = &effect->as.call;
     out->execution_id = execution->id;
@@ -180,18 +197,21 @@ static void emit_call(struct engine_decision *decision, const struct engine_visi
     /* Copies: the effect outlives a reload of the project's modules. */
     out->module = arena_copy(decision->arena, module->name);
     out->url = arena_copy(decision->arena, engine_call_url(module, config));
-    out->headers = arena_copy(decision->arena, is_http ? wire_find_text(config, "headers") : module->headers);
+    out->headers =
+        arena_copy(decision->arena, is_http ? wire_find_text(config, "headers") : module->headers);
     out->idempotency_key = idempotency_key(decision, visit->token, call, step_id);
     out->traceparent = traceparent(decision, call);
-    out->body = is_http ? http_body(decision, config) : call_body(decision, visit, call, step_id, config);
+    out->body =
+        is_http ? http_body(decision, config) : call_body(decision, visit, call, step_id, config);
     out->spelling = module->message_pack ? PROTO_MSGPACK : PROTO_JSON;
     out->timeout_ms = module->timeout_ms;
     out->concurrent_max = module->concurrent_max;
     out->reply_bytes_max = LIMIT_REPLY_BYTES;
 }
 
-void engine_call_out(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_module *module,
-                     enum engine_phase phase, struct span config)
+void engine_call_out(struct engine_decision *decision, const struct engine_visit *visit,
+                     const struct engine_module *module, enum engine_phase phase,
+                     struct span config)
 {
     const struct engine_token *token = visit->token;
     struct call call = {.phase = phase,
@@ -204,18 +224,21 @@ void engine_call_out(struct engine_decision *decision, const struct engine_visit
     emit_call(decision, visit, module, &call, config);
 }
 
-/* The configuration is evaluated again: it is derived, and the module knows the step by its Idempotency-Key. */
+/* The configuration is evaluated again: it is derived, and the module knows the step by its
+ * Idempotency-Key. */
 void engine_call_again(struct engine_decision *decision, const struct engine_visit *visit)
 {
     const struct engine_token *token = visit->token;
     const struct engine_module *module = engine_call_module(decision, visit);
     ASSERT(token->state == ENGINE_TOKEN_CALLING);
     struct span config;
-    if (module == NULL || (module->builtin != ENGINE_BUILTIN_NONE && module->builtin != ENGINE_BUILTIN_HTTP)) {
+    if (module == NULL ||
+        (module->builtin != ENGINE_BUILTIN_NONE && module->builtin != ENGINE_BUILTIN_HTTP)) {
         struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_ANSWERED, token);
         event->flags = PROTO_CALL_REFUSED;
         event->at_ms = -1;
-        event->text = ENGINE_TEXT(decision, "no module serves \"%.*s\" any more", SPAN_ARG(visit->node->task_type));
+        event->text = ENGINE_TEXT(decision, "no module serves \"%.*s\" any more",
+                                  SPAN_ARG(visit->node->task_type));
         return;
     }
     if (!engine_call_config(decision, visit, token->local, &config)) {
@@ -235,11 +258,13 @@ void engine_call_drop(struct engine_decision *decision, const struct engine_toke
     }
     struct engine_effect *effect = engine_emit_effect(decision, ENGINE_EFFECT_CANCEL_CALL);
     if (effect != NULL) {
-        effect->as.cancel = (struct proto_call_cancel){decision->execution->id, token->slot.id, token->call};
+        effect->as.cancel =
+            (struct proto_call_cancel){decision->execution->id, token->slot.id, token->call};
     }
 }
 
-void engine_call_tell(struct engine_decision *decision, const struct engine_visit *visit, const char *reason)
+void engine_call_tell(struct engine_decision *decision, const struct engine_visit *visit,
+                      const char *reason)
 {
     const struct engine_token *token = visit->token;
     if (token->state != ENGINE_TOKEN_CALLING &&

@@ -15,8 +15,8 @@ void engine_output_init(struct engine_output *output, struct arena *arena)
     *output = (struct engine_output){.arena = arena};
 }
 
-void engine_decision_begin(struct engine_decision *decision, const struct engine_execution *execution,
-                           struct engine_output *output)
+void engine_decision_begin(struct engine_decision *decision,
+                           const struct engine_execution *execution, struct engine_output *output)
 {
     decision->execution = execution;
     decision->modules = execution->library->modules(execution->library, execution->project);
@@ -40,7 +40,8 @@ void engine_decision_rewind(struct engine_decision *decision)
     decision->step_due = false;
 }
 
-struct engine_visit engine_visit_of(const struct engine_decision *decision, const struct engine_token *token)
+struct engine_visit engine_visit_of(const struct engine_decision *decision,
+                                    const struct engine_token *token)
 {
     const struct engine_scope *scope = engine_scope_find(decision->execution, token->scope);
     ASSERT(scope != NULL && token->node < scope->process->node_count);
@@ -48,8 +49,10 @@ struct engine_visit engine_visit_of(const struct engine_decision *decision, cons
     return (struct engine_visit){token, scope, node, engine_element_of(node->kind)};
 }
 
-/* Doubles an array in the arena; the old one is left behind, since another allocation may have followed it. */
-static void *grown(struct arena *arena, void *old, uint32_t count, uint32_t *capacity, size_t item_bytes, uint32_t first)
+/* Doubles an array in the arena; the old one is left behind, since another allocation may have
+ * followed it. */
+static void *grown(struct arena *arena, void *old, uint32_t count, uint32_t *capacity,
+                   size_t item_bytes, uint32_t first)
 {
     uint32_t wanted = *capacity == 0 ? first : 2 * *capacity;
     void *items = arena_alloc(arena, wanted * item_bytes);
@@ -68,8 +71,8 @@ struct engine_event *engine_emit(struct engine_decision *decision, enum engine_e
     struct engine_output *output = decision->output;
     struct engine_event *event = &decision->spare;
     if (output->event_count == output->event_capacity) {
-        void *events = grown(decision->arena, output->events, output->event_count, &output->event_capacity,
-                             sizeof(struct engine_event), EVENTS_AT_FIRST);
+        void *events = grown(decision->arena, output->events, output->event_count,
+                             &output->event_capacity, sizeof(struct engine_event), EVENTS_AT_FIRST);
         output->events = events == NULL ? output->events : events;
     }
     if (output->event_count < output->event_capacity) {
@@ -80,7 +83,8 @@ struct engine_event *engine_emit(struct engine_decision *decision, enum engine_e
     return event;
 }
 
-struct engine_event *engine_emit_token(struct engine_decision *decision, enum engine_event_type type,
+struct engine_event *engine_emit_token(struct engine_decision *decision,
+                                       enum engine_event_type type,
                                        const struct engine_token *token)
 {
     struct engine_event *event = engine_emit(decision, type);
@@ -90,12 +94,14 @@ struct engine_event *engine_emit_token(struct engine_decision *decision, enum en
     return event;
 }
 
-struct engine_effect *engine_emit_effect(struct engine_decision *decision, enum engine_effect_kind kind)
+struct engine_effect *engine_emit_effect(struct engine_decision *decision,
+                                         enum engine_effect_kind kind)
 {
     struct engine_output *output = decision->output;
     if (output->effect_count == output->effect_capacity) {
-        void *effects = grown(decision->arena, output->effects, output->effect_count, &output->effect_capacity,
-                              sizeof(struct engine_effect), EFFECTS_AT_FIRST);
+        void *effects =
+            grown(decision->arena, output->effects, output->effect_count, &output->effect_capacity,
+                  sizeof(struct engine_effect), EFFECTS_AT_FIRST);
         if (effects == NULL) {
             return NULL;
         }
@@ -107,7 +113,8 @@ struct engine_effect *engine_emit_effect(struct engine_decision *decision, enum 
     return effect;
 }
 
-void engine_emit_log(struct engine_decision *decision, unsigned level, const struct engine_visit *visit, struct span message)
+void engine_emit_log(struct engine_decision *decision, unsigned level,
+                     const struct engine_visit *visit, struct span message)
 {
     ASSERT(level < ENGINE_LEVEL_COUNT);
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_LOGGED);
@@ -132,7 +139,8 @@ uint32_t engine_decision_call_number(struct engine_decision *decision)
     return decision->execution->call_last + ++decision->calls_made;
 }
 
-void engine_decision_step(struct engine_decision *decision, const struct engine_token *token, bool waits)
+void engine_decision_step(struct engine_decision *decision, const struct engine_token *token,
+                          bool waits)
 {
     ASSERT(!decision->step_due);
     if (token->sequence == 0 || token->shown) {

@@ -1,6 +1,7 @@
 /*
- * decision.h: what a decision reads and what it writes. Deciding has the execution const; its only outcome is a run of
- * events, behind those that were applied before, and effects. The caller applies the events, then decides on.
+ * decision.h: what a decision reads and what it writes. Deciding has the execution const; its only
+ * outcome is a run of events, behind those that were applied before, and effects. The caller
+ * applies the events, then decides on.
  */
 #ifndef ENGINE_DECISION_H
 #define ENGINE_DECISION_H
@@ -34,27 +35,33 @@ struct engine_visit {
     const struct engine_element_ops *ops;
 };
 
-void engine_decision_begin(struct engine_decision *decision, const struct engine_execution *execution,
-                           struct engine_output *output);
+void engine_decision_begin(struct engine_decision *decision,
+                           const struct engine_execution *execution, struct engine_output *output);
 /* Takes back all events of this decision: it turned out to fail. Nothing of it was applied yet. */
 void engine_decision_rewind(struct engine_decision *decision);
-struct engine_visit engine_visit_of(const struct engine_decision *decision, const struct engine_token *token);
+struct engine_visit engine_visit_of(const struct engine_decision *decision,
+                                    const struct engine_token *token);
 
 /* A zeroed event at the end of the run; never NULL. Valid until the next one. */
 struct engine_event *engine_emit(struct engine_decision *decision, enum engine_event_type type);
-struct engine_event *engine_emit_token(struct engine_decision *decision, enum engine_event_type type,
+struct engine_event *engine_emit_token(struct engine_decision *decision,
+                                       enum engine_event_type type,
                                        const struct engine_token *token);
 /* A zeroed effect at the end; NULL when the arena is full. */
-struct engine_effect *engine_emit_effect(struct engine_decision *decision, enum engine_effect_kind kind);
-void engine_emit_log(struct engine_decision *decision, unsigned level, const struct engine_visit *visit, struct span message);
+struct engine_effect *engine_emit_effect(struct engine_decision *decision,
+                                         enum engine_effect_kind kind);
+void engine_emit_log(struct engine_decision *decision, unsigned level,
+                     const struct engine_visit *visit, struct span message);
 
 /* Ids for what the decision makes. */
 uint32_t engine_decision_token_id(struct engine_decision *decision);
 uint32_t engine_decision_scope_id(struct engine_decision *decision);
 uint32_t engine_decision_call_number(struct engine_decision *decision);
 
-/* The token's step is over, or a wait: its blob is encoded once the events are applied. Once a step. */
-void engine_decision_step(struct engine_decision *decision, const struct engine_token *token, bool waits);
+/* The token's step is over, or a wait: its blob is encoded once the events are applied. Once a
+ * step. */
+void engine_decision_step(struct engine_decision *decision, const struct engine_token *token,
+                          bool waits);
 
 /* Makes a text in the decision's arena. */
 #define ENGINE_TEXT(decision, ...) arena_format((decision)->arena, __VA_ARGS__)

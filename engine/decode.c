@@ -1,6 +1,6 @@
 /*
- * decode.c: an execution back from execution.msgpack, and from the creating event. Bytes come from a store: each is checked,
- * and what contradicts itself is RESULT_CORRUPT, never a crash.
+ * decode.c: an execution back from execution.msgpack, and from the creating event. Bytes come from
+ * a store: each is checked, and what contradicts itself is RESULT_CORRUPT, never a crash.
  */
 #include "engine/decode.h"
 
@@ -14,45 +14,64 @@
 #include "proto/base/limits.h"
 
 /* X(symbol, "key") */
-#define SNAPSHOT_FIELDS(X) \
-    X(FORMAT_VERSION, "formatVersion") X(EXECUTION_ID, "executionId") X(WORKSPACE_ID, "workspaceId") \
-    X(PROJECT_ID, "projectId") X(PROCESS, "process") X(VERSION, "version") X(CHANNEL, "channel") \
-    X(CHANNEL_SESSION_ID, "channelSessionId") X(IS_TEST, "isTest") X(RUN, "run") X(SEQUENCE, "sequence") \
-    X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") \
-    X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") \
-    X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") \
-    X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext") \
-    X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent") X(REQUEST, "request") \
-    X(RESPONSE, "response") X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume") \
-    X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution") X(NODES, "nodes") \
-    X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext") X(FIRST_EXECUTION, "firstExecution") \
-    X(TOKENS, "tokens") X(SCOPES, "scopes") X(JOINS, "joins") X(INBOX, "inbox") X(STEPS, "executionMap") X(LOGS, "logs") \
-    X(LOG_INDEX, "logIndex") X(LOG_SHIPPED, "lastPersistedLogIndex")
+#define SNAPSHOT_FIELDS(X)                                                                         \
+    X(FORMAT_VERSION, "formatVersion")                                                             \
+    X(EXECUTION_ID, "executionId") X(WORKSPACE_ID, "workspaceId") X(PROJECT_ID, "projectId") X(    \
+        PROCESS, "process") X(VERSION, "version") X(CHANNEL, "channel")                            \
+        X(CHANNEL_SESSION_ID, "channelSessionId") X(IS_TEST, "isTest") X(RUN, "run") X(            \
+            SEQUENCE, "sequence") X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt")            \
+            X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(  \
+                ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE,               \
+                                                                     "eventSequence")              \
+                X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") X(       \
+                    FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment")   \
+                    X(TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") \
+                        X(TRACEPARENT, "traceparent") X(REQUEST, "request")                        \
+                            X(RESPONSE, "response") X(CONTEXT, "context") X(MODULE, "module")      \
+                                X(OUTPUT, "output") X(RESUME, "__resume")                          \
+                                    X(CONVERSATIONS, "conversationHistories")                      \
+                                        X(EXECUTION, "execution") X(NODES, "nodes")                \
+                                            X(FIRST_REQUEST, "firstRequest")                       \
+                                                X(FIRST_CONTEXT, "firstContext")                   \
+                                                    X(FIRST_EXECUTION, "firstExecution")           \
+                                                        X(TOKENS, "tokens") X(SCOPES, "scopes")    \
+                                                            X(JOINS, "joins") X(INBOX, "inbox")    \
+                                                                X(STEPS, "executionMap")           \
+                                                                    X(LOGS, "logs") X(LOG_INDEX,   \
+                                                                                      "logIndex")  \
+                                                                        X(LOG_SHIPPED,             \
+                                                                          "lastPersistedLogIndex")
 
-#define TOKEN_FIELDS(X) \
-    X(ID, "id") X(TASK, "taskId") X(STATE, "state") X(SEQUENCE, "sequence") X(SCOPE, "scope") X(FLOW, "flow") \
-    X(WAIT, "wait") X(SINCE, "since") X(DUE, "dueAt") X(DETAIL, "detail") X(RESUME, "resume") X(PATH, "path") \
-    X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks") \
-    X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local") \
-    X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
+#define TOKEN_FIELDS(X)                                                                            \
+    X(ID, "id")                                                                                    \
+    X(TASK, "taskId") X(STATE, "state") X(SEQUENCE, "sequence") X(SCOPE, "scope") X(FLOW, "flow")  \
+        X(WAIT, "wait") X(SINCE, "since") X(DUE, "dueAt") X(DETAIL, "detail") X(RESUME, "resume")  \
+            X(PATH, "path") X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore")           \
+                X(RETRIES, "retries") X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase")  \
+                    X(CHILD, "child") X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local")        \
+                        X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers")            \
+                            X(ANSWER, "answer")
 
-#define SCOPE_FIELDS(X) \
-    X(ID, "id") X(PARENT, "parent") X(HOST, "host") X(PROCESS, "process") X(VERSION, "version") \
-    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
+#define SCOPE_FIELDS(X)                                                                            \
+    X(ID, "id")                                                                                    \
+    X(PARENT, "parent") X(HOST, "host") X(PROCESS, "process") X(VERSION, "version")                \
+        X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
 
-#define TIMER_FIELDS(X) \
-    X(TASK, "taskId") X(ARMED_AT, "armedAt") X(DUE_AT, "dueAt") X(FIRED, "fired") X(CYCLE, "cycle")
+#define TIMER_FIELDS(X)                                                                            \
+    X(TASK, "taskId") X(ARMED_AT, "armedAt") X(DUE_AT, "dueAt") X(FIRED, "fired") X(CYCLE, "cycl"  \
+                                                                                           "e")
 
-#define ANSWER_FIELDS(X) \
-    X(KIND, "kind") X(OUTCOME, "outcome") X(PHASE, "phase") X(STATUS, "status") X(RETRY_AFTER, "retryAfterMs") \
-    X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error") X(REASON, "reason")
+#define ANSWER_FIELDS(X)                                                                           \
+    X(KIND, "kind")                                                                                \
+    X(OUTCOME, "outcome") X(PHASE, "phase") X(STATUS, "status") X(RETRY_AFTER, "retryAfterMs")     \
+        X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error") X(REASON, "reason")
 
-#define FIELD_NAME(symbol, name) name,
+#define FIELD_NAME(symbol, name)      name,
 #define SNAPSHOT_SYMBOL(symbol, name) SNAPSHOT_##symbol,
-#define TOKEN_SYMBOL(symbol, name) TOKEN_##symbol,
-#define SCOPE_SYMBOL(symbol, name) SCOPE_##symbol,
-#define TIMER_SYMBOL(symbol, name) TIMER_##symbol,
-#define ANSWER_SYMBOL(symbol, name) ANSWER_##symbol,
+#define TOKEN_SYMBOL(symbol, name)    TOKEN_##symbol,
+#define SCOPE_SYMBOL(symbol, name)    SCOPE_##symbol,
+#define TIMER_SYMBOL(symbol, name)    TIMER_##symbol,
+#define ANSWER_SYMBOL(symbol, name)   ANSWER_##symbol,
 enum { SNAPSHOT_FIELDS(SNAPSHOT_SYMBOL) SNAPSHOT_FIELD_COUNT };
 enum { TOKEN_FIELDS(TOKEN_SYMBOL) TOKEN_FIELD_COUNT };
 enum { SCOPE_FIELDS(SCOPE_SYMBOL) SCOPE_FIELD_COUNT };
@@ -67,11 +86,11 @@ static const char *const answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
 /* Depth of our own maps around a payload. */
 enum { DECODE_DEPTH_OWN = 8 };
 
-#define REQUIRE(condition) \
-    do { \
-        if (!(condition)) { \
-            return RESULT_CORRUPT; \
-        } \
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            return RESULT_CORRUPT;                                                                 \
+        }                                                                                          \
     } while (0)
 
 static struct span keep(struct engine_execution *execution, struct span value)
@@ -85,7 +104,10 @@ static struct span keep_text(struct engine_execution *execution, struct span val
 }
 
 /* Nil stands for an empty payload where a key says that it is empty. */
-static struct span without_nil(struct span value) { return wire_head(value).type == WIRE_NIL ? SPAN_EMPTY : value; }
+static struct span without_nil(struct span value)
+{
+    return wire_head(value).type == WIRE_NIL ? SPAN_EMPTY : value;
+}
 
 static bool take_u32(struct span value, uint32_t fallback, uint32_t *out)
 {
@@ -130,7 +152,8 @@ static bool find_flow(const struct engine_process *process, struct span value, u
 
 /* ---- scopes and joins ---- */
 
-static enum result read_joins(struct engine_execution *execution, struct engine_scope *scope, struct span joins)
+static enum result read_joins(struct engine_execution *execution, struct engine_scope *scope,
+                              struct span joins)
 {
     struct wire_map_walk walk = wire_array_begin(joins);
     struct span row;
@@ -139,7 +162,8 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
         uint32_t flow, count, path;
         REQUIRE(wire_is(row, WIRE_ARRAY) && find_flow(scope->process, wire_at(row, 0), &flow));
         REQUIRE(take_u32(wire_at(row, 1), 0, &count) && take_u32(wire_at(row, 2), 0, &path));
-        REQUIRE(count > 0 && count <= LIMIT_TOKENS && engine_join_find(execution, scope, flow) == NULL);
+        REQUIRE(count > 0 && count <= LIMIT_TOKENS &&
+                engine_join_find(execution, scope, flow) == NULL);
         uint32_t slot = engine_pool_take(&execution->joins, &execution->memory, 0);
         struct engine_join *join = engine_pool_at(&execution->joins, slot);
         if (join == NULL) {
@@ -156,7 +180,8 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
     return RESULT_OK;
 }
 
-static struct engine_scope *add_scope(struct engine_execution *execution, uint32_t id, enum engine_scope_kind kind,
+static struct engine_scope *add_scope(struct engine_execution *execution, uint32_t id,
+                                      enum engine_scope_kind kind,
                                       const struct engine_process *process)
 {
     uint32_t slot = engine_pool_take(&execution->scopes, &execution->memory, id);
@@ -182,8 +207,10 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     engine_fields_read(map, scope_names, SCOPE_FIELD_COUNT, fields);
     REQUIRE(take_u32(fields[SCOPE_ID], 0, &id) && take_u32(fields[SCOPE_PARENT], 0, &parent_id));
     REQUIRE(take_u32(fields[SCOPE_HOST], 0, &host) && take_u32(fields[SCOPE_VERSION], 0, &version));
-    REQUIRE(engine_fields_is(fields[SCOPE_VARIABLES], WIRE_MAP) && engine_fields_is(fields[SCOPE_NODES], WIRE_MAP));
-    REQUIRE(host > 0 && id > ENGINE_SCOPE_ROOT && id < execution->scope_next && engine_scope_find(execution, id) == NULL);
+    REQUIRE(engine_fields_is(fields[SCOPE_VARIABLES], WIRE_MAP) &&
+            engine_fields_is(fields[SCOPE_NODES], WIRE_MAP));
+    REQUIRE(host > 0 && id > ENGINE_SCOPE_ROOT && id < execution->scope_next &&
+            engine_scope_find(execution, id) == NULL);
     const struct engine_scope *parent = engine_scope_find(execution, parent_id);
     REQUIRE(parent != NULL); /* parents come first */
     const struct engine_process *process = parent->process;
@@ -204,8 +231,8 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     scope->host = host;
     scope->variables = keep(execution, fields[SCOPE_VARIABLES]);
     scope->nodes = keep(execution, fields[SCOPE_NODES]);
-    engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children, ENGINE_LINK_SIBLINGS,
-                        engine_pool_find(&execution->scopes, id));
+    engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children,
+                        ENGINE_LINK_SIBLINGS, engine_pool_find(&execution->scopes, id));
     return read_joins(execution, scope, fields[SCOPE_JOINS]);
 }
 
@@ -214,7 +241,8 @@ static enum result read_scopes(struct engine_execution *execution, const struct 
     if (execution->run == 0) {
         return RESULT_OK;
     }
-    struct engine_scope *root = add_scope(execution, ENGINE_SCOPE_ROOT, ENGINE_SCOPE_PROCESS, execution->process);
+    struct engine_scope *root =
+        add_scope(execution, ENGINE_SCOPE_ROOT, ENGINE_SCOPE_PROCESS, execution->process);
     if (root == NULL) {
         return RESULT_LIMIT;
     }
@@ -251,14 +279,16 @@ static enum result read_timers(struct engine_execution *execution, struct engine
         timer->cycle = keep_text(execution, fields[TIMER_CYCLE]);
         REQUIRE(find_node(process, fields[TIMER_TASK], &timer->node));
         REQUIRE(process->nodes[timer->node].attached_to == token->node);
-        REQUIRE(fields[TIMER_DUE_AT].count > 0 && engine_fields_time(fields[TIMER_DUE_AT], 0, &timer->due_ms));
+        REQUIRE(fields[TIMER_DUE_AT].count > 0 &&
+                engine_fields_time(fields[TIMER_DUE_AT], 0, &timer->due_ms));
         REQUIRE(engine_fields_time(fields[TIMER_ARMED_AT], 0, &timer->armed_ms));
         REQUIRE(take_u32(fields[TIMER_FIRED], 0, &timer->fired));
     }
     return RESULT_OK;
 }
 
-static enum result read_answer(struct engine_execution *execution, struct engine_answer *answer, struct span map)
+static enum result read_answer(struct engine_execution *execution, struct engine_answer *answer,
+                               struct span map)
 {
     struct span fields[ANSWER_FIELD_COUNT];
     if (map.count == 0) {
@@ -273,15 +303,18 @@ static enum result read_answer(struct engine_execution *execution, struct engine
     answer->retry_after_ms = wire_int_or(fields[ANSWER_RETRY_AFTER], -1);
     answer->body = keep(execution, fields[ANSWER_BODY]);
     answer->output = keep(execution, fields[ANSWER_OUTPUT]);
-    answer->reason = answer->kind == ENGINE_ANSWER_CALLBACK ? keep(execution, fields[ANSWER_ERROR])
-                                                            : keep_text(execution, fields[ANSWER_REASON]);
+    answer->reason = answer->kind == ENGINE_ANSWER_CALLBACK
+                         ? keep(execution, fields[ANSWER_ERROR])
+                         : keep_text(execution, fields[ANSWER_REASON]);
     return RESULT_OK;
 }
 
-static enum result read_work(struct engine_execution *execution, struct engine_token *token, const struct span *fields)
+static enum result read_work(struct engine_execution *execution, struct engine_token *token,
+                             const struct span *fields)
 {
     uint8_t flag;
-    REQUIRE(take_u32(fields[TOKEN_SEQUENCE], 0, &token->sequence) && token->sequence <= execution->sequence);
+    REQUIRE(take_u32(fields[TOKEN_SEQUENCE], 0, &token->sequence) &&
+            token->sequence <= execution->sequence);
     REQUIRE(take_u32(fields[TOKEN_PATH], 0, &token->path));
     token->segment = token->path > 0 ? execution->segment : 0;
     REQUIRE(take_u32(fields[TOKEN_ATTEMPTS], 0, &token->attempts));
@@ -303,8 +336,9 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
 }
 
 /* Parts that go with a state, and must be there with it. */
-static enum result read_state(struct engine_execution *execution, struct engine_token *token, uint8_t state,
-                              const struct span *fields, const struct engine_process *process)
+static enum result read_state(struct engine_execution *execution, struct engine_token *token,
+                              uint8_t state, const struct span *fields,
+                              const struct engine_process *process)
 {
     enum engine_kind kind = process->nodes[token->node].kind;
     bool inside = state == ENGINE_TOKEN_INSIDE || state == ENGINE_TOKEN_RETURNING;
@@ -326,7 +360,8 @@ static enum result read_state(struct engine_execution *execution, struct engine_
     }
     if (state == ENGINE_TOKEN_FAILED) {
         token->resume = engine_token_state_parse(wire_string_or(fields[TOKEN_RESUME], ""));
-        REQUIRE(engine_token_is_ready(token->resume) && engine_element_reaches(kind, token->resume));
+        REQUIRE(engine_token_is_ready(token->resume) &&
+                engine_element_reaches(kind, token->resume));
         REQUIRE(token->resume != ENGINE_TOKEN_RETURNING || token->child != 0);
         REQUIRE(token->resume != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
     }
@@ -354,9 +389,13 @@ static enum result read_token(struct engine_execution *execution, struct span ma
     token->node = node;
     token->timers = ENGINE_CHAIN_EMPTY;
     enum result result = read_work(execution, token, fields);
-    result = result != RESULT_OK ? result : read_answer(execution, &token->answer, fields[TOKEN_ANSWER]);
-    result = result != RESULT_OK ? result : read_state(execution, token, state, fields, scope->process);
-    result = result != RESULT_OK ? result : read_timers(execution, token, scope->process, fields[TOKEN_TIMERS]);
+    result =
+        result != RESULT_OK ? result : read_answer(execution, &token->answer, fields[TOKEN_ANSWER]);
+    result =
+        result != RESULT_OK ? result : read_state(execution, token, state, fields, scope->process);
+    result = result != RESULT_OK
+                 ? result
+                 : read_timers(execution, token, scope->process, fields[TOKEN_TIMERS]);
     if (result == RESULT_OK) {
         engine_token_restore(execution, token, state);
     }
@@ -391,11 +430,13 @@ static enum result link_tokens(struct engine_execution *execution)
         scope->live++;
         if (token->child != 0) {
             struct engine_scope *child = engine_scope_find(execution, token->child);
-            REQUIRE(child != NULL && child->host == token->slot.id && child->parent == token->scope);
+            REQUIRE(child != NULL && child->host == token->slot.id &&
+                    child->parent == token->scope);
             child->node = token->node;
         }
     }
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
         REQUIRE(scope->slot.id == ENGINE_SCOPE_ROOT || scope->node != ENGINE_NONE);
     }
     return RESULT_OK;
@@ -426,7 +467,9 @@ static enum result read_counters(struct engine_execution *execution, const struc
     REQUIRE(take_u32(fields[SNAPSHOT_RUN], 0, &execution->run));
     REQUIRE(take_u32(fields[SNAPSHOT_SEQUENCE], 0, &execution->sequence));
     REQUIRE(take_u32(fields[SNAPSHOT_REVISION], 0, &execution->revision));
-    REQUIRE(engine_fields_uint(fields[SNAPSHOT_EVENT_SEQUENCE], 0, UINT64_MAX, &execution->event_sequence));
+    REQUIRE(engine_fields_uint(fields[SNAPSHOT_EVENT_SEQUENCE], 0, UINT64_MAX,
+                               &execution->event_sequence));
+    REQUIRE((execution->run > 0) == (execution->event_sequence > 0));
     REQUIRE(take_u32(fields[SNAPSHOT_SEGMENT], execution->run > 0, &execution->segment));
     REQUIRE(take_u32(fields[SNAPSHOT_CALLBACK_SEGMENT], 0, &execution->callback_segment));
     REQUIRE(take_u32(fields[SNAPSHOT_TOKEN_NEXT], 2, &execution->token_next));
@@ -439,13 +482,17 @@ static enum result read_counters(struct engine_execution *execution, const struc
     execution->task_completed = (flags & ENGINE_FLAG_TASK_COMPLETED) != 0;
     execution->segment_open = (flags & ENGINE_FLAG_SEGMENT_OPEN) != 0;
     execution->resumed_untold = (flags & ENGINE_FLAG_RESUMED_UNTOLD) != 0;
-    REQUIRE(fields[SNAPSHOT_STARTED_AT].count > 0 && engine_fields_time(fields[SNAPSHOT_STARTED_AT], 0, &time_ms));
+    REQUIRE(fields[SNAPSHOT_STARTED_AT].count > 0 &&
+            engine_fields_time(fields[SNAPSHOT_STARTED_AT], 0, &time_ms));
     engine_execution_set_started(execution, time_ms);
-    REQUIRE(fields[SNAPSHOT_UPDATED_AT].count > 0 && engine_fields_time(fields[SNAPSHOT_UPDATED_AT], 0, &time_ms));
+    REQUIRE(fields[SNAPSHOT_UPDATED_AT].count > 0 &&
+            engine_fields_time(fields[SNAPSHOT_UPDATED_AT], 0, &time_ms));
     engine_execution_set_now(execution, time_ms);
-    REQUIRE(engine_fields_time(fields[SNAPSHOT_CREATED_AT], execution->started_ms, &execution->created_ms));
+    REQUIRE(engine_fields_time(fields[SNAPSHOT_CREATED_AT], execution->started_ms,
+                               &execution->created_ms));
     REQUIRE(engine_fields_time(fields[SNAPSHOT_ENDED_AT], 0, &execution->ended_ms));
-    bool waits = execution->run > 0 && !execution->segment_open && execution->end == ENGINE_END_NONE;
+    bool waits =
+        execution->run > 0 && !execution->segment_open && execution->end == ENGINE_END_NONE;
     REQUIRE(engine_fields_time(fields[SNAPSHOT_WAITING_SINCE], waits ? execution->now_ms : 0,
                                &execution->waiting_since_ms));
     REQUIRE(engine_fields_uint(fields[SNAPSHOT_LOG_INDEX], 0, UINT64_MAX, &execution->log_last));
@@ -456,8 +503,9 @@ static enum result read_counters(struct engine_execution *execution, const struc
 
 static enum result read_payloads(struct engine_execution *execution, const struct span *fields)
 {
-    static const uint8_t maps[] = {SNAPSHOT_REQUEST, SNAPSHOT_RESPONSE,      SNAPSHOT_CONTEXT,   SNAPSHOT_MODULE,
-                                   SNAPSHOT_NODES,   SNAPSHOT_CONVERSATIONS, SNAPSHOT_EXECUTION};
+    static const uint8_t maps[] = {SNAPSHOT_REQUEST,  SNAPSHOT_RESPONSE, SNAPSHOT_CONTEXT,
+                                   SNAPSHOT_MODULE,   SNAPSHOT_NODES,    SNAPSHOT_CONVERSATIONS,
+                                   SNAPSHOT_EXECUTION};
     for (size_t i = 0; i < sizeof maps; i++) {
         REQUIRE(engine_fields_is(fields[maps[i]], WIRE_MAP));
     }
@@ -479,9 +527,11 @@ static void read_first(struct engine_execution *execution, const struct span *fi
 {
     const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
     struct span first = fields[SNAPSHOT_FIRST_REQUEST];
-    execution->first_request = first.count == 0 ? execution->request : keep(execution, without_nil(first));
+    execution->first_request =
+        first.count == 0 ? execution->request : keep(execution, without_nil(first));
     first = fields[SNAPSHOT_FIRST_CONTEXT];
-    execution->first_context = first.count == 0 ? execution->context : keep(execution, without_nil(first));
+    execution->first_context =
+        first.count == 0 ? execution->context : keep(execution, without_nil(first));
     first = fields[SNAPSHOT_FIRST_EXECUTION];
     execution->first_execution =
         first.count == 0 && root != NULL ? root->variables : keep(execution, without_nil(first));
@@ -509,9 +559,10 @@ static enum result read_inbox(struct engine_execution *execution, struct span in
     return RESULT_OK;
 }
 
-/* The objects of an ARRAY value, without its head. *newest_bytes: those of the last `newest` ones. */
-static enum result read_history(struct engine_execution *execution, struct engine_history *history, struct span array,
-                                uint64_t newest, size_t *newest_bytes)
+/* The objects of an ARRAY value, without its head. *newest_bytes: those of the last `newest` ones.
+ */
+static enum result read_history(struct engine_execution *execution, struct engine_history *history,
+                                struct span array, uint64_t newest, size_t *newest_bytes)
 {
     struct wire_map_walk walk = wire_array_begin(array);
     uint32_t count = wire_count(array);
@@ -534,8 +585,8 @@ static enum result read_history(struct engine_execution *execution, struct engin
 static enum result read_histories(struct engine_execution *execution, const struct span *fields)
 {
     REQUIRE(wire_count(fields[SNAPSHOT_STEPS]) <= execution->sequence);
-    enum result result =
-        read_history(execution, &execution->steps, fields[SNAPSHOT_STEPS], 1, &execution->step_last_bytes);
+    enum result result = read_history(execution, &execution->steps, fields[SNAPSHOT_STEPS], 1,
+                                      &execution->step_last_bytes);
     return result != RESULT_OK ? result
                                : read_history(execution, &execution->logs, fields[SNAPSHOT_LOGS],
                                               execution->log_last - execution->log_shipped,
@@ -562,11 +613,13 @@ static enum result read_all(struct engine_execution *execution, const struct spa
 /* ---- making it ---- */
 
 /* Identity and start payloads; RESULT_NOT_FOUND when the library lacks the process version. */
-static enum result read_start(const struct engine_library *library, const struct span *fields, struct engine_start *start)
+static enum result read_start(const struct engine_library *library, const struct span *fields,
+                              struct engine_start *start)
 {
     uint32_t version;
     memset(start, 0, sizeof *start);
-    REQUIRE(execution_id_parse(wire_string_or(fields[SNAPSHOT_EXECUTION_ID], ""), &start->id) == RESULT_OK);
+    REQUIRE(execution_id_parse(wire_string_or(fields[SNAPSHOT_EXECUTION_ID], ""), &start->id) ==
+            RESULT_OK);
     REQUIRE(take_u32(fields[SNAPSHOT_VERSION], 0, &version));
     start->workspace = wire_string_or(fields[SNAPSHOT_WORKSPACE_ID], "");
     start->project = wire_string_or(fields[SNAPSHOT_PROJECT_ID], "");
@@ -574,18 +627,21 @@ static enum result read_start(const struct engine_library *library, const struct
     start->channel_session_id = wire_string_or(fields[SNAPSHOT_CHANNEL_SESSION_ID], "");
     start->traceparent = wire_string_or(fields[SNAPSHOT_TRACEPARENT], "");
     start->is_test = wire_bool_or(fields[SNAPSHOT_IS_TEST], false);
-    start->process = library->process(library, start->project, wire_string_or(fields[SNAPSHOT_PROCESS], ""), version);
+    start->process = library->process(library, start->project,
+                                      wire_string_or(fields[SNAPSHOT_PROCESS], ""), version);
     return start->process == NULL ? RESULT_NOT_FOUND : RESULT_OK;
 }
 
-enum result engine_decode(const struct engine_library *library, struct span bytes, struct engine_execution **out)
+enum result engine_decode(const struct engine_library *library, struct span bytes,
+                          struct engine_execution **out)
 {
     struct span fields[SNAPSHOT_FIELD_COUNT];
     struct engine_start start;
     size_t offset;
     const char *reason;
     *out = NULL;
-    if (wire_validate(bytes, LIMIT_DEPTH + DECODE_DEPTH_OWN, &offset, &reason) != RESULT_OK || !wire_is(bytes, WIRE_MAP)) {
+    if (wire_validate(bytes, LIMIT_DEPTH + DECODE_DEPTH_OWN, &offset, &reason) != RESULT_OK ||
+        !wire_is(bytes, WIRE_MAP)) {
         return RESULT_INVALID;
     }
     engine_fields_read(bytes, snapshot_names, SNAPSHOT_FIELD_COUNT, fields);
@@ -609,8 +665,8 @@ enum result engine_decode(const struct engine_library *library, struct span byte
     return RESULT_OK;
 }
 
-enum result engine_decode_start(const struct engine_library *library, struct span value, int64_t created_ms,
-                                struct engine_execution **out)
+enum result engine_decode_start(const struct engine_library *library, struct span value,
+                                int64_t created_ms, struct engine_execution **out)
 {
     struct span fields[SNAPSHOT_FIELD_COUNT];
     struct engine_start start;
@@ -624,7 +680,8 @@ enum result engine_decode_start(const struct engine_library *library, struct spa
     start.request = fields[SNAPSHOT_REQUEST];
     start.context = fields[SNAPSHOT_CONTEXT];
     start.execution = fields[SNAPSHOT_EXECUTION];
-    REQUIRE(engine_fields_is(start.request, WIRE_MAP) && engine_fields_is(start.context, WIRE_MAP) &&
+    REQUIRE(engine_fields_is(start.request, WIRE_MAP) &&
+            engine_fields_is(start.context, WIRE_MAP) &&
             engine_fields_is(start.execution, WIRE_MAP));
     *out = engine_execution_make(library, &start, created_ms);
     return *out == NULL ? RESULT_LIMIT : RESULT_OK;

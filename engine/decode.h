@@ -6,8 +6,9 @@
 
 #include "engine/execution.h"
 
-/* `value` is what engine_encode_start wrote. RESULT_NOT_FOUND: the library lacks the process version. */
-MUST_USE enum result engine_decode_start(const struct engine_library *library, struct span value, int64_t created_ms,
-                                         struct engine_execution **out);
+/* `value` is what engine_encode_start wrote. RESULT_NOT_FOUND: the library lacks the process
+ * version. */
+MUST_USE enum result engine_decode_start(const struct engine_library *library, struct span value,
+                                         int64_t created_ms, struct engine_execution **out);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * encode.c: execution.msgpack and step blobs (interfaces.md 4). Only what differs from its default is written, so a small
- * waiting execution takes some hundred bytes. Nodes and flows are written by id: another build may number them otherwise.
+ * encode.c: execution.msgpack and step blobs (interfaces.md 4). Only what differs from its default
+ * is written, so a small waiting execution takes some hundred bytes. Nodes and flows are written by
+ * id: another build may number them otherwise.
  */
 #include "engine/encode.h"
 
@@ -12,7 +13,8 @@
 
 /* ---- shared pieces ---- */
 
-uint32_t engine_encode_identity(const struct engine_execution *execution, struct wire_writer *writer)
+uint32_t engine_encode_identity(const struct engine_execution *execution,
+                                struct wire_writer *writer)
 {
     uint32_t count = 6;
     ENGINE_PACK_STRING(writer, "executionId", execution_id_span(&execution->id));
@@ -33,7 +35,8 @@ uint32_t engine_encode_identity(const struct engine_execution *execution, struct
     return count;
 }
 
-void engine_encode_time(const struct engine_execution *execution, struct wire_writer *writer, int64_t ms)
+void engine_encode_time(const struct engine_execution *execution, struct wire_writer *writer,
+                        int64_t ms)
 {
     char text[TEXT_TIME_BYTES + 1];
     const char *from = text;
@@ -56,36 +59,37 @@ struct span engine_encode_last_step(const struct engine_execution *execution)
 }
 
 /* Optional pairs: written and counted only when they say something. */
-#define OPTIONAL_UINT(key, value) \
-    do { \
-        if ((value) != 0) { \
-            ENGINE_PACK_UINT(writer, key, (value)); \
-            count++; \
-        } \
+#define OPTIONAL_UINT(key, value)                                                                  \
+    do {                                                                                           \
+        if ((value) != 0) {                                                                        \
+            ENGINE_PACK_UINT(writer, key, (value));                                                \
+            count++;                                                                               \
+        }                                                                                          \
     } while (0)
-#define OPTIONAL_STRING(key, value) \
-    do { \
-        if ((value).count > 0) { \
-            ENGINE_PACK_STRING(writer, key, (value)); \
-            count++; \
-        } \
+#define OPTIONAL_STRING(key, value)                                                                \
+    do {                                                                                           \
+        if ((value).count > 0) {                                                                   \
+            ENGINE_PACK_STRING(writer, key, (value));                                              \
+            count++;                                                                               \
+        }                                                                                          \
     } while (0)
-#define OPTIONAL_VALUE(key, value) \
-    do { \
-        if ((value).count > 0) { \
-            ENGINE_PACK_VALUE(writer, key, (value)); \
-            count++; \
-        } \
+#define OPTIONAL_VALUE(key, value)                                                                 \
+    do {                                                                                           \
+        if ((value).count > 0) {                                                                   \
+            ENGINE_PACK_VALUE(writer, key, (value));                                               \
+            count++;                                                                               \
+        }                                                                                          \
     } while (0)
-#define OPTIONAL_TIME(key, ms, condition) \
-    do { \
-        if (condition) { \
-            ENGINE_PACK_TIME(execution, writer, key, (ms)); \
-            count++; \
-        } \
+#define OPTIONAL_TIME(key, ms, condition)                                                          \
+    do {                                                                                           \
+        if (condition) {                                                                           \
+            ENGINE_PACK_TIME(execution, writer, key, (ms));                                        \
+            count++;                                                                               \
+        }                                                                                          \
     } while (0)
 
-static void write_node(struct wire_writer *writer, const struct engine_process *process, uint32_t node)
+static void write_node(struct wire_writer *writer, const struct engine_process *process,
+                       uint32_t node)
 {
     if (process->nodes[node].id.count > 0) {
         engine_pack_string(writer, process->nodes[node].id);
@@ -94,7 +98,8 @@ static void write_node(struct wire_writer *writer, const struct engine_process *
     }
 }
 
-static void write_flow(struct wire_writer *writer, const struct engine_process *process, uint32_t flow)
+static void write_flow(struct wire_writer *writer, const struct engine_process *process,
+                       uint32_t flow)
 {
     if (process->flows[flow].id.count > 0) {
         engine_pack_string(writer, process->flows[flow].id);
@@ -135,7 +140,8 @@ static void write_timers(const struct engine_execution *execution, const struct 
                          const struct engine_process *process, struct wire_writer *writer)
 {
     wire_write_array(writer, token->timers.count);
-    for (ENGINE_EACH(const struct engine_timer, timer, &execution->timers, &token->timers, ENGINE_LINK_FIRST)) {
+    for (ENGINE_EACH(const struct engine_timer, timer, &execution->timers, &token->timers,
+                     ENGINE_LINK_FIRST)) {
         uint32_t count = 3;
         size_t mark = wire_open_map(writer);
         ENGINE_PACK(writer, "taskId");
@@ -149,11 +155,12 @@ static void write_timers(const struct engine_execution *execution, const struct 
 }
 
 /* What a step of the token has been through; mostly nothing. */
-static uint32_t write_work_pairs(const struct engine_execution *execution, const struct engine_token *token,
-                                 struct wire_writer *writer)
+static uint32_t write_work_pairs(const struct engine_execution *execution,
+                                 const struct engine_token *token, struct wire_writer *writer)
 {
     uint32_t count = 0;
-    OPTIONAL_UINT("path", token->segment == execution->segment && execution->segment_open ? token->path : 0);
+    OPTIONAL_UINT(
+        "path", token->segment == execution->segment && execution->segment_open ? token->path : 0);
     OPTIONAL_UINT("attempts", token->attempts);
     OPTIONAL_UINT("attemptsBefore", token->attempts_before);
     OPTIONAL_UINT("retries", token->retries);
@@ -169,8 +176,8 @@ static uint32_t write_work_pairs(const struct engine_execution *execution, const
     return count;
 }
 
-static uint32_t write_wait_pairs(const struct engine_execution *execution, const struct engine_token *token,
-                                 struct wire_writer *writer)
+static uint32_t write_wait_pairs(const struct engine_execution *execution,
+                                 const struct engine_token *token, struct wire_writer *writer)
 {
     uint32_t count = 2;
     ENGINE_PACK_STRING(writer, "wait", span_text(engine_wait_name(token->wait)));
@@ -236,7 +243,8 @@ static void write_joins(const struct engine_execution *execution, const struct e
                         struct wire_writer *writer)
 {
     wire_write_array(writer, scope->joins.count);
-    for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+    for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+                     ENGINE_LINK_FIRST)) {
         bool current = join->segment == execution->segment && execution->segment_open;
         wire_write_array(writer, 4);
         write_flow(writer, scope->process, join->flow);
@@ -250,7 +258,8 @@ static void write_joins(const struct engine_execution *execution, const struct e
 static void write_scopes(const struct engine_execution *execution, struct wire_writer *writer)
 {
     wire_write_array(writer, execution->scope_order.count - 1);
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
         if (scope->slot.id == ENGINE_SCOPE_ROOT) {
             continue;
         }
@@ -285,7 +294,8 @@ static uint32_t write_head(const struct engine_execution *execution, struct wire
     engine_pack_raw(writer, execution->identity);
     ENGINE_PACK_UINT(writer, "run", execution->run);
     ENGINE_PACK_UINT(writer, "state", engine_state_of(execution));
-    ENGINE_PACK_STRING(writer, "lifecycle", span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
+    ENGINE_PACK_STRING(writer, "lifecycle",
+                       span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
     ENGINE_PACK_UINT(writer, "sequence", execution->sequence);
     ENGINE_PACK_TIME(execution, writer, "startedAt", execution->started_ms);
     ENGINE_PACK_TIME(execution, writer, "updatedAt", execution->now_ms);
@@ -338,7 +348,8 @@ static uint32_t write_places(const struct engine_execution *execution, struct wi
 
 static uint32_t flags_of(const struct engine_execution *execution)
 {
-    return (execution->suspended ? ENGINE_FLAG_SUSPENDED : 0u) | (execution->module_missing ? ENGINE_FLAG_MODULE_MISSING : 0u) |
+    return (execution->suspended ? ENGINE_FLAG_SUSPENDED : 0u) |
+           (execution->module_missing ? ENGINE_FLAG_MODULE_MISSING : 0u) |
            (execution->task_completed ? ENGINE_FLAG_TASK_COMPLETED : 0u) |
            (execution->segment_open ? ENGINE_FLAG_SEGMENT_OPEN : 0u) |
            (execution->resumed_untold ? ENGINE_FLAG_RESUMED_UNTOLD : 0u);
@@ -349,9 +360,11 @@ static uint32_t write_counters(const struct engine_execution *execution, struct 
     uint32_t count = 2;
     ENGINE_PACK_UINT(writer, "revision", execution->revision);
     ENGINE_PACK_UINT(writer, "eventSequence", execution->event_sequence);
-    OPTIONAL_TIME("createdAt", execution->created_ms, execution->created_ms != execution->started_ms);
+    OPTIONAL_TIME("createdAt", execution->created_ms,
+                  execution->created_ms != execution->started_ms);
     OPTIONAL_TIME("waitingSince", execution->waiting_since_ms,
-                  execution->waiting_since_ms != 0 && execution->waiting_since_ms != execution->now_ms);
+                  execution->waiting_since_ms != 0 &&
+                      execution->waiting_since_ms != execution->now_ms);
     OPTIONAL_UINT("end", execution->end);
     OPTIONAL_UINT("flags", flags_of(execution));
     OPTIONAL_UINT("segment", execution->segment == 1 ? 0 : execution->segment);
@@ -407,7 +420,8 @@ static void write_history(const struct engine_history *history, struct wire_writ
     engine_pack_raw(writer, engine_history_run(history));
 }
 
-static uint32_t write_histories(const struct engine_execution *execution, struct wire_writer *writer)
+static uint32_t write_histories(const struct engine_execution *execution,
+                                struct wire_writer *writer)
 {
     uint32_t count = 0;
     if (execution->steps.count > 0) {
@@ -457,7 +471,8 @@ static struct span step_entry(const struct engine_execution *execution, uint32_t
     return entry;
 }
 
-void engine_step_encode(const struct engine_execution *execution, uint32_t sequence, struct wire_writer *writer)
+void engine_step_encode(const struct engine_execution *execution, uint32_t sequence,
+                        struct wire_writer *writer)
 {
     char step_id[UUID_TEXT_BYTES + 1];
     ASSERT(sequence > 0 && sequence <= execution->sequence);
@@ -479,7 +494,8 @@ struct span engine_encode_start(const struct engine_execution *execution, struct
     struct wire_writer out;
     struct wire_writer *writer = &out;
     wire_writer_init(writer, arena,
-                     256 + execution->first_request.count + execution->first_context.count + execution->first_execution.count);
+                     256 + execution->first_request.count + execution->first_context.count +
+                         execution->first_execution.count);
     size_t mark = engine_pack_map_open(writer);
     uint32_t count = execution->identity_pairs;
     engine_pack_raw(writer, execution->identity);

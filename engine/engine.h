@@ -1,18 +1,22 @@
 /*
- * engine.h: the token core as its callers see it (shards, `strider run`, scenario runner, simulator).
+ * engine.h: the token core as its callers see it (shards, `strider run`, scenario runner,
+ * simulator).
  *
- * An execution is advanced in three kinds of call, all pure with respect to the world (no I/O, clock, randomness, globals):
- *   engine_accept    takes one input (start, reply, callback, timer, verb): checked, decided, applied;
- *   engine_advance   moves tokens until none can move, LIMIT_TOKEN_MOVES were made, or the caller's step budget is used up;
- *   engine_replay    applies journaled events on recovery.
- * Inside, engine_decide only reads and yields events; engine_apply is the only writer and decides nothing. Every event that
- * was applied is also in the output, so `apply` over a snapshot and the events after it gives the same execution, byte for
- * byte when encoded.
+ * An execution is advanced in three kinds of call, all pure with respect to the world (no I/O,
+ * clock, randomness, globals): engine_accept    takes one input (start, reply, callback, timer,
+ * verb): checked, decided, applied; engine_advance   moves tokens until none can move,
+ * LIMIT_TOKEN_MOVES were made, or the caller's step budget is used up; engine_replay    applies
+ * journaled events on recovery. Inside, engine_decide only reads and yields events; engine_apply is
+ * the only writer and decides nothing. Every event that was applied is also in the output, so
+ * `apply` over a snapshot and the events after it gives the same execution, byte for byte when
+ * encoded.
  *
- * What must happen outside comes back as effects. Effects may leave only after the events (or a snapshot behind them) are
- * durable. Timers and outstanding calls are derived from the state: engine_next_due_ms and engine_recover.
+ * What must happen outside comes back as effects. Effects may leave only after the events (or a
+ * snapshot behind them) are durable. Timers and outstanding calls are derived from the state:
+ * engine_next_due_ms and engine_recover.
  *
- * Thread: an execution belongs to one owner at a time. Memory: an execution holds its own; outputs live in the arena given.
+ * Thread: an execution belongs to one owner at a time. Memory: an execution holds its own; outputs
+ * live in the arena given.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -50,34 +54,37 @@ enum engine_lifecycle {
     ENGINE_LIFECYCLE_COUNT
 };
 
-const char *engine_status_name(uint8_t state);                       /* "Error" "Completed" "Stopped" "Waiting" "Running" "Unknown" */
+const char *
+engine_status_name(uint8_t state); /* "Error" "Completed" "Stopped" "Waiting" "Running" "Unknown" */
 const char *engine_lifecycle_name(enum engine_lifecycle lifecycle); /* "Pending" … */
 
 /* ---- inputs ---- */
 
 enum engine_input_kind {
-    ENGINE_IN_START,    /* begin: only on an execution made by engine_new */
-    ENGINE_IN_CALL_DONE,/* a module call ended */
-    ENGINE_IN_CALLBACK, /* from outside, to a waiting token */
-    ENGINE_IN_TIMER,    /* time has passed: everything due by now_ms fires, in order of due time, then token */
+    ENGINE_IN_START,     /* begin: only on an execution made by engine_new */
+    ENGINE_IN_CALL_DONE, /* a module call ended */
+    ENGINE_IN_CALLBACK,  /* from outside, to a waiting token */
+    ENGINE_IN_TIMER, /* time has passed: everything due by now_ms fires, in order of due time, then
+                        token */
     ENGINE_IN_SUSPEND,
     ENGINE_IN_RESUME,
     ENGINE_IN_ABORT,
     ENGINE_IN_RESTART,
-    ENGINE_IN_RETRY,    /* a failed step again */
+    ENGINE_IN_RETRY, /* a failed step again */
 };
 
 struct engine_input {
     enum engine_input_kind kind;
-    int64_t now_ms;              /* Unix ms; never below the execution's last one (the core clamps) */
-    uint32_t token;              /* CALL_DONE: the call's token */
-    uint32_t attempt;            /* CALL_DONE: proto_call.attempt as the CALL effect had it: a number that names the call */
+    int64_t now_ms;   /* Unix ms; never below the execution's last one (the core clamps) */
+    uint32_t token;   /* CALL_DONE: the call's token */
+    uint32_t attempt; /* CALL_DONE: proto_call.attempt as the CALL effect had it: a number that
+                         names the call */
     const struct proto_call_done *call; /* CALL_DONE; borrowed for the call */
-    struct span task_id;         /* CALLBACK, RETRY: node id, empty: the only one that waits */
-    struct span payload;         /* CALLBACK: value (empty: nil) */
-    struct span output;          /* CALLBACK: block result, or empty */
-    struct span error;           /* CALLBACK: MAP value {"code","message","bpmnError"?}, or empty */
-    struct span reason;          /* ABORT: for the log */
+    struct span task_id; /* CALLBACK, RETRY: node id, empty: the only one that waits */
+    struct span payload; /* CALLBACK: value (empty: nil) */
+    struct span output;  /* CALLBACK: block result, or empty */
+    struct span error;   /* CALLBACK: MAP value {"code","message","bpmnError"?}, or empty */
+    struct span reason;  /* ABORT: for the log */
 };
 
 /* What a new execution starts with; copied by engine_new. Payloads are MAP values or empty. */
@@ -90,7 +97,7 @@ struct engine_start {
     struct span request;
     struct span context;
     struct span execution;
-    struct span traceparent;        /* from the caller, or empty */
+    struct span traceparent; /* from the caller, or empty */
     bool is_test;
     const struct engine_process *process;
 };
@@ -98,11 +105,14 @@ struct engine_start {
 /* ---- outputs ---- */
 
 enum engine_effect_kind {
-    ENGINE_EFFECT_CALL,        /* call a module: as.call (execution_id, token, attempt, body … all set; reply_to is yours) */
+    ENGINE_EFFECT_CALL, /* call a module: as.call (execution_id, token, attempt, body … all set;
+                           reply_to is yours) */
     ENGINE_EFFECT_CANCEL_CALL, /* as.cancel */
-    ENGINE_EFFECT_STEP_DONE,   /* a step's work is over: encode its blob now (engine_step_encode): as.step */
+    ENGINE_EFFECT_STEP_DONE,   /* a step's work is over: encode its blob now (engine_step_encode):
+                                  as.step */
     ENGINE_EFFECT_AUDIT,       /* an audit message: as.audit */
-    ENGINE_EFFECT_SEGMENT_END, /* no token can move and no call is in flight: waiting or ended: as.segment */
+    ENGINE_EFFECT_SEGMENT_END, /* no token can move and no call is in flight: waiting or ended:
+                                  as.segment */
 };
 
 struct engine_effect {
@@ -114,14 +124,16 @@ struct engine_effect {
             uint32_t sequence;
             struct uuid step_id;
             uint32_t node;
-            bool wait; /* the step is a wait (callback, human, timer …): kept in `steps = waits` mode too */
+            bool wait; /* the step is a wait (callback, human, timer …): kept in `steps = waits`
+                          mode too */
         } step;
         struct {
             uint32_t revision;
             struct span message; /* MAP value of interfaces.md 5 */
         } audit;
         struct {
-            struct span snapshot; /* execution.msgpack as engine_encode would write it now, in the output's arena */
+            struct span snapshot; /* execution.msgpack as engine_encode would write it now, in the
+                                     output's arena */
         } segment;
     } as;
 };
@@ -135,7 +147,7 @@ struct engine_output {
     uint32_t event_count;
     uint32_t event_capacity;
     uint64_t first_event_sequence; /* of events[0] */
-    enum proto_error error;        /* why engine_accept refused the input; PROTO_ERROR_NONE otherwise */
+    enum proto_error error; /* why engine_accept refused the input; PROTO_ERROR_NONE otherwise */
     struct span error_message;
     struct span error_details; /* MAP value or empty: e.g. {"waiting":[…]} of AmbiguousCallback */
 };
@@ -145,37 +157,44 @@ void engine_output_init(struct engine_output *output, struct arena *arena);
 /* ---- life ---- */
 
 /*
- * A fresh execution in lifecycle Pending; nothing has happened yet: accept ENGINE_IN_START next. Copies everything.
- * `library` is borrowed for the execution's life (process pointers are kept). NULL when memory is refused.
+ * A fresh execution in lifecycle Pending; nothing has happened yet: accept ENGINE_IN_START next.
+ * Copies everything. `library` is borrowed for the execution's life (process pointers are kept).
+ * NULL when memory is refused.
  */
-struct engine_execution *engine_new(const struct engine_library *library, const struct engine_start *start, int64_t now_ms);
+struct engine_execution *engine_new(const struct engine_library *library,
+                                    const struct engine_start *start, int64_t now_ms);
 void engine_free(struct engine_execution *execution);
 
 /*
- * RESULT_OK: applied; call engine_advance next. RESULT_INVALID: refused, output->error and _message say why and nothing
- * changed (a late CALL_DONE for a token that is gone is RESULT_NOT_FOUND: drop it). RESULT_LIMIT: the arena overflowed:
- * throw the execution away and recover it.
+ * RESULT_OK: applied; call engine_advance next. RESULT_INVALID: refused, output->error and _message
+ * say why and nothing changed (a late CALL_DONE for a token that is gone is RESULT_NOT_FOUND: drop
+ * it). RESULT_LIMIT: the arena overflowed: throw the execution away and recover it.
  */
-MUST_USE enum result engine_accept(struct engine_execution *execution, const struct engine_input *input,
-                                   struct engine_output *output);
+MUST_USE enum result engine_accept(struct engine_execution *execution,
+                                   const struct engine_input *input, struct engine_output *output);
 
 /*
- * Moves runnable tokens, at most `moves` node entries. *more: some can still move (call again, later if you like).
- * Each STEP_DONE effect is issued at the moment its blob is to be encoded: when `after_step` is given it is called then, with
- * `owner`, before the next token moves (the state that the blob shows is gone afterwards), and it is not among the output's
- * effects. engine_accept issues none. A step that fails, is retried by an operator and succeeds is issued twice, with the same
- * stepId: the later bytes win.
- * RESULT_LIMIT as above.
+ * Moves runnable tokens, at most `moves` node entries. *more: some can still move (call again,
+ * later if you like). Each STEP_DONE effect is issued at the moment its blob is to be encoded: when
+ * `after_step` is given it is called then, with `owner`, before the next token moves (the state
+ * that the blob shows is gone afterwards), and it is not among the output's effects. engine_accept
+ * issues none. A step that fails, is retried by an operator and succeeds is issued twice, with the
+ * same stepId: the later bytes win. RESULT_LIMIT as above.
  */
-typedef void (*engine_step_fn)(void *owner, struct engine_execution *execution, const struct engine_effect *step);
-MUST_USE enum result engine_advance(struct engine_execution *execution, int64_t now_ms, uint32_t moves,
-                                    engine_step_fn after_step, void *owner, struct engine_output *output, bool *more);
+typedef void (*engine_step_fn)(void *owner, struct engine_execution *execution,
+                               const struct engine_effect *step);
+MUST_USE enum result engine_advance(struct engine_execution *execution, int64_t now_ms,
+                                    uint32_t moves, engine_step_fn after_step, void *owner,
+                                    struct engine_output *output, bool *more);
 
-/* Earliest Unix ms at which ENGINE_IN_TIMER has something to do; INT64_MAX: nothing. Includes retries and wait deadlines. */
+/* Earliest Unix ms at which ENGINE_IN_TIMER has something to do; INT64_MAX: nothing. Includes
+ * retries and wait deadlines. */
 int64_t engine_next_due_ms(const struct engine_execution *execution);
 
-/* After decode or replay: CALL effects again for every call that was in flight (same attempt, same Idempotency-Key). */
-MUST_USE enum result engine_recover(struct engine_execution *execution, struct engine_output *output);
+/* After decode or replay: CALL effects again for every call that was in flight (same attempt, same
+ * Idempotency-Key). */
+MUST_USE enum result engine_recover(struct engine_execution *execution,
+                                    struct engine_output *output);
 
 /* ---- looking ---- */
 
@@ -194,39 +213,48 @@ struct engine_view {
     int64_t waiting_since_ms;
     int64_t started_ms;
     int64_t updated_ms;
-    struct span id, workspace, project, process, channel, channel_session_id; /* borrowed from the execution */
+    struct span id, workspace, project, process, channel,
+        channel_session_id; /* borrowed from the execution */
     uint32_t version;
 };
 void engine_look(const struct engine_execution *execution, struct engine_view *out);
 
-/* Fields of the reply to start, callback and verbs (interfaces.md 2), written as pairs into an open map; returns the count. */
+/* Fields of the reply to start, callback and verbs (interfaces.md 2), written as pairs into an open
+ * map; returns the count. */
 uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wire_writer *writer);
-/* executionMap as one ARRAY value: {sequence, stepId, taskId, at, token, process?} each, oldest first, at most LIMIT_HISTORY. */
+/* executionMap as one ARRAY value: {sequence, stepId, taskId, at, token, process?} each, oldest
+ * first, at most LIMIT_HISTORY. */
 void engine_steps(const struct engine_execution *execution, struct wire_writer *writer);
-/* Human tasks waiting in it: {executionId, process, taskId, taskName, assignee?, candidateGroups?, candidateUsers?, formKey?, dueAt?, since, data} each as one value; returns how many. */
+/* Human tasks waiting in it: {executionId, process, taskId, taskName, assignee?, candidateGroups?,
+ * candidateUsers?, formKey?, dueAt?, since, data} each as one value; returns how many. */
 uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writer *writer);
 
 /* ---- bytes ---- */
 
 /*
- * execution.msgpack (interfaces.md 4): one self-describing MAP value with formatVersion; also the hot session and the state
- * row. Equal executions give equal bytes.
+ * execution.msgpack (interfaces.md 4): one self-describing MAP value with formatVersion; also the
+ * hot session and the state row. Equal executions give equal bytes.
  */
 void engine_encode(const struct engine_execution *execution, struct wire_writer *writer);
 /* A step blob: payloads, tokens and the step's own entry, no history. */
-void engine_step_encode(const struct engine_execution *execution, uint32_t sequence, struct wire_writer *writer);
+void engine_step_encode(const struct engine_execution *execution, uint32_t sequence,
+                        struct wire_writer *writer);
 /*
- * Back to life. RESULT_INVALID: not ours or an unknown formatVersion (a miss). RESULT_CORRUPT: contradicts itself.
- * RESULT_NOT_FOUND: the library lacks its process version (*missing says which, static or from bytes).
+ * Back to life. RESULT_INVALID: not ours or an unknown formatVersion (a miss). RESULT_CORRUPT:
+ * contradicts itself. RESULT_NOT_FOUND: the library lacks its process version (*missing says which,
+ * static or from bytes).
  */
-MUST_USE enum result engine_decode(const struct engine_library *library, struct span bytes, struct engine_execution **out);
+MUST_USE enum result engine_decode(const struct engine_library *library, struct span bytes,
+                                   struct engine_execution **out);
 /* The journal form of events: a run of MessagePack objects. */
-void engine_events_encode(const struct engine_event *events, uint32_t count, struct wire_writer *writer);
+void engine_events_encode(const struct engine_event *events, uint32_t count,
+                          struct wire_writer *writer);
 /*
- * Applies a run written by engine_events_encode whose first event has number `first`; events the execution has already are
- * skipped. *execution NULL: the run must begin with the creating event (made by engine_new). RESULT_CORRUPT: a gap or bad bytes.
+ * Applies a run written by engine_events_encode whose first event has number `first`; events the
+ * execution has already are skipped. *execution NULL: the run must begin with the creating event
+ * (made by engine_new). RESULT_CORRUPT: a gap or bad bytes.
  */
-MUST_USE enum result engine_replay(const struct engine_library *library, struct span events, uint64_t first,
-                                   struct engine_execution **execution);
+MUST_USE enum result engine_replay(const struct engine_library *library, struct span events,
+                                   uint64_t first, struct engine_execution **execution);
 
 #endif

@@ -1,23 +1,38 @@
 /*
- * event.c: the journal form of events: one ARRAY each, [type, mask, the fields of the mask in order]. Fields that are zero are
- * left out, since most events use three or four of them.
+ * event.c: the journal form of events: one ARRAY each, [type, mask, the fields of the mask in
+ * order]. Fields that are zero are left out, since most events use three or four of them.
  */
 #include "engine/event.h"
 
-#include "engine/decode.h"
 #include "engine/apply.h"
+#include "engine/decode.h"
 #include "engine/pack.h"
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 
 /* Bits of the mask; append only. */
-enum event_bit { BIT_TOKEN, BIT_SCOPE, BIT_NODE, BIT_FLOW, BIT_OTHER, BIT_COUNT, BIT_FLAGS, BIT_AT, BIT_TEXT, BIT_VALUE, BIT_MORE,
-                 BIT_END };
+enum event_bit {
+    BIT_TOKEN,
+    BIT_SCOPE,
+    BIT_NODE,
+    BIT_FLOW,
+    BIT_OTHER,
+    BIT_COUNT,
+    BIT_FLAGS,
+    BIT_AT,
+    BIT_TEXT,
+    BIT_VALUE,
+    BIT_MORE,
+    BIT_END
+};
 
 static const size_t number_offsets[] = {
-    [BIT_TOKEN] = offsetof(struct engine_event, token), [BIT_SCOPE] = offsetof(struct engine_event, scope),
-    [BIT_NODE] = offsetof(struct engine_event, node),   [BIT_FLOW] = offsetof(struct engine_event, flow),
-    [BIT_OTHER] = offsetof(struct engine_event, other), [BIT_COUNT] = offsetof(struct engine_event, count),
+    [BIT_TOKEN] = offsetof(struct engine_event, token),
+    [BIT_SCOPE] = offsetof(struct engine_event, scope),
+    [BIT_NODE] = offsetof(struct engine_event, node),
+    [BIT_FLOW] = offsetof(struct engine_event, flow),
+    [BIT_OTHER] = offsetof(struct engine_event, other),
+    [BIT_COUNT] = offsetof(struct engine_event, count),
     [BIT_FLAGS] = offsetof(struct engine_event, flags),
 };
 
@@ -74,7 +89,8 @@ static void encode_event(const struct engine_event *event, struct wire_writer *w
     engine_pack_raw(writer, event->more);
 }
 
-void engine_events_encode(const struct engine_event *events, uint32_t count, struct wire_writer *writer)
+void engine_events_encode(const struct engine_event *events, uint32_t count,
+                          struct wire_writer *writer)
 {
     for (uint32_t i = 0; i < count; i++) {
         encode_event(&events[i], writer);
@@ -131,12 +147,13 @@ static enum result decode_event(struct wire_cursor *cursor, struct engine_event 
     uint32_t type, mask;
     memset(event, 0, sizeof *event);
     if (wire_read(cursor, &head) != RESULT_OK || head.type != WIRE_ARRAY || head.as.count < 2 ||
-        !read_number(cursor, &type) || type == ENGINE_EVENT_NONE || type >= ENGINE_EVENT_TYPE_COUNT ||
-        !read_number(cursor, &mask) || mask >> BIT_END != 0) {
+        !read_number(cursor, &type) || type == ENGINE_EVENT_NONE ||
+        type >= ENGINE_EVENT_TYPE_COUNT || !read_number(cursor, &mask) || mask >> BIT_END != 0) {
         return RESULT_CORRUPT;
     }
     event->type = (enum engine_event_type)type;
-    return read_numbers(cursor, mask, event) && read_spans(cursor, mask, event) ? RESULT_OK : RESULT_CORRUPT;
+    return read_numbers(cursor, mask, event) && read_spans(cursor, mask, event) ? RESULT_OK
+                                                                                : RESULT_CORRUPT;
 }
 
 enum result engine_replay(const struct engine_library *library, struct span events, uint64_t first,

@@ -1,9 +1,11 @@
 /*
- * event.h: what happened in an execution, as data. engine_decide makes events, engine_apply is the only one to act on them,
- * the journal keeps them. An event holds every choice that was made (ids, times, results), so applying needs no deciding.
+ * event.h: what happened in an execution, as data. engine_decide makes events, engine_apply is the
+ * only one to act on them, the journal keeps them. An event holds every choice that was made (ids,
+ * times, results), so applying needs no deciding.
  *
- * One flat struct for all kinds: each kind uses the fields it needs and leaves the rest zero; engine/event.c encodes only
- * those that are not. kinds.def's neighbour engine/event.def lists the kinds.
+ * One flat struct for all kinds: each kind uses the fields it needs and leaves the rest zero;
+ * engine/event.c encodes only those that are not. kinds.def's neighbour engine/event.def lists the
+ * kinds.
  */
 #ifndef ENGINE_EVENT_H
 #define ENGINE_EVENT_H
@@ -12,7 +14,8 @@
 
 #include "proto/base/span.h"
 
-/* ENGINE_EVENT(SYMBOL, "trace name") in engine/event.def; the numbers are stored, so new kinds go at the end. */
+/* ENGINE_EVENT(SYMBOL, "trace name") in engine/event.def; the numbers are stored, so new kinds go
+ * at the end. */
 enum engine_event_type {
     ENGINE_EVENT_NONE = 0,
 #define ENGINE_EVENT(symbol, trace) ENGINE_EVENT_##symbol,

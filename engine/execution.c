@@ -1,5 +1,6 @@
 /*
- * execution.c: the life of an execution's memory: made, tidied, freed. What happens in it is decided and applied elsewhere.
+ * execution.c: the life of an execution's memory: made, tidied, freed. What happens in it is
+ * decided and applied elsewhere.
  */
 #include "engine/execution.h"
 
@@ -17,7 +18,8 @@ static void arena_prepare(struct arena *arena)
     arena_init(arena, EXECUTION_BLOCK_BYTES, LIMIT_EXECUTION_BYTES);
 }
 
-/* The identity pairs are written once: they stand at the head of every snapshot, step blob and audit message. */
+/* The identity pairs are written once: they stand at the head of every snapshot, step blob and
+ * audit message. */
 static void write_identity(struct engine_execution *execution)
 {
     struct wire_writer writer;
@@ -26,8 +28,8 @@ static void write_identity(struct engine_execution *execution)
     execution->identity = wire_writer_span(&writer);
 }
 
-struct engine_execution *engine_execution_make(const struct engine_library *library, const struct engine_start *start,
-                                               int64_t created_ms)
+struct engine_execution *engine_execution_make(const struct engine_library *library,
+                                               const struct engine_start *start, int64_t created_ms)
 {
     ASSERT(library != NULL && start->process != NULL);
     ASSERT(start->id.count > 0);
@@ -72,7 +74,8 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     return execution;
 }
 
-struct engine_execution *engine_new(const struct engine_library *library, const struct engine_start *start, int64_t now_ms)
+struct engine_execution *engine_new(const struct engine_library *library,
+                                    const struct engine_start *start, int64_t now_ms)
 {
     return engine_execution_make(library, start, now_ms);
 }
@@ -108,7 +111,8 @@ void engine_execution_set_started(struct engine_execution *execution, int64_t st
 
 /* ---- looking ---- */
 
-struct engine_scope *engine_scope_of_process(const struct engine_execution *execution, const struct engine_scope *scope)
+struct engine_scope *engine_scope_of_process(const struct engine_execution *execution,
+                                             const struct engine_scope *scope)
 {
     while (scope->kind == ENGINE_SCOPE_SUB_PROCESS) {
         scope = engine_scope_find(execution, scope->parent);
@@ -117,16 +121,19 @@ struct engine_scope *engine_scope_of_process(const struct engine_execution *exec
     return (struct engine_scope *)(uintptr_t)scope;
 }
 
-const struct engine_node *engine_token_node(const struct engine_execution *execution, const struct engine_token *token)
+const struct engine_node *engine_token_node(const struct engine_execution *execution,
+                                            const struct engine_token *token)
 {
     const struct engine_scope *scope = engine_scope_find(execution, token->scope);
     ASSERT(scope != NULL && token->node < scope->process->node_count);
     return &scope->process->nodes[token->node];
 }
 
-struct engine_join *engine_join_find(const struct engine_execution *execution, const struct engine_scope *scope, uint32_t flow)
+struct engine_join *engine_join_find(const struct engine_execution *execution,
+                                     const struct engine_scope *scope, uint32_t flow)
 {
-    for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+    for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins,
+                     ENGINE_LINK_FIRST)) {
         if (join->flow == flow) {
             return join;
         }
@@ -134,9 +141,11 @@ struct engine_join *engine_join_find(const struct engine_execution *execution, c
     return NULL;
 }
 
-const struct engine_token *engine_token_next(const struct engine_execution *execution, const struct engine_token *token)
+const struct engine_token *engine_token_next(const struct engine_execution *execution,
+                                             const struct engine_token *token)
 {
-    uint32_t next = token == NULL ? execution->ready.first : token->slot.links[ENGINE_LINK_QUEUE].next;
+    uint32_t next =
+        token == NULL ? execution->ready.first : token->slot.links[ENGINE_LINK_QUEUE].next;
     bool runnable = token == NULL || engine_token_is_ready(token->state);
     if (next == ENGINE_SLOT_NONE && runnable) {
         next = execution->parked.first;
@@ -157,7 +166,8 @@ void engine_execution_refresh_due(struct engine_execution *execution)
         if (token->state == ENGINE_TOKEN_WAITING && token->due_ms < due_ms) {
             due_ms = token->due_ms;
         }
-        for (ENGINE_EACH(const struct engine_timer, timer, &execution->timers, &token->timers, ENGINE_LINK_FIRST)) {
+        for (ENGINE_EACH(const struct engine_timer, timer, &execution->timers, &token->timers,
+                         ENGINE_LINK_FIRST)) {
             due_ms = timer->due_ms < due_ms ? timer->due_ms : due_ms;
         }
     }
@@ -187,12 +197,14 @@ static void keep_tokens(struct engine_execution *execution, struct arena *arena)
     for (uint32_t slot = 0; slot < execution->tokens.used; slot++) {
         struct engine_token *token = engine_token_at(execution, slot);
         if (token->slot.id != 0) {
-            struct span *spans[] = {&token->local, &token->output, &token->detail,
-                                    &token->callback, &token->answer.body, &token->answer.output, &token->answer.reason};
+            struct span *spans[] = {
+                &token->local,       &token->output,        &token->detail,       &token->callback,
+                &token->answer.body, &token->answer.output, &token->answer.reason};
             for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
                 keep(arena, spans[i]);
             }
-            for (ENGINE_EACH(struct engine_timer, timer, &execution->timers, &token->timers, ENGINE_LINK_FIRST)) {
+            for (ENGINE_EACH(struct engine_timer, timer, &execution->timers, &token->timers,
+                             ENGINE_LINK_FIRST)) {
                 keep(arena, &timer->cycle);
             }
         }
@@ -216,14 +228,16 @@ static void keep_scopes(struct engine_execution *execution, struct arena *arena)
     if (execution->scope_order.count == 0) { /* before the first run */
         keep(arena, &execution->first_execution);
     }
-    for (ENGINE_EACH(struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+    for (ENGINE_EACH(struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
         if (scope->slot.id == ENGINE_SCOPE_ROOT) {
             keep_first(arena, &execution->first_execution, &scope->variables);
         } else {
             keep(arena, &scope->variables);
         }
         keep(arena, &scope->nodes);
-        for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+        for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
             keep(arena, &join->output);
         }
     }
@@ -233,10 +247,12 @@ static void keep_payloads(struct engine_execution *execution, struct arena *aren
 {
     keep_first(arena, &execution->first_request, &execution->request);
     keep_first(arena, &execution->first_context, &execution->context);
-    struct span *spans[] = {&execution->workspace, &execution->project,       &execution->channel,
-                            &execution->channel_session_id, &execution->traceparent, &execution->identity,
-                            &execution->response,  &execution->module,        &execution->resume,
-                            &execution->output,    &execution->conversations, &execution->error_code,
+    struct span *spans[] = {&execution->workspace,     &execution->project,
+                            &execution->channel,       &execution->channel_session_id,
+                            &execution->traceparent,   &execution->identity,
+                            &execution->response,      &execution->module,
+                            &execution->resume,        &execution->output,
+                            &execution->conversations, &execution->error_code,
                             &execution->error_message, &execution->error_task};
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
         keep(arena, spans[i]);
@@ -266,8 +282,10 @@ void engine_execution_tidy(struct engine_execution *execution)
     }
     struct arena fresh;
     arena_prepare(&fresh);
-    bool moved = engine_pool_move(&execution->tokens, &fresh) && engine_pool_move(&execution->scopes, &fresh) &&
-                 engine_pool_move(&execution->timers, &fresh) && engine_pool_move(&execution->joins, &fresh);
+    bool moved = engine_pool_move(&execution->tokens, &fresh) &&
+                 engine_pool_move(&execution->scopes, &fresh) &&
+                 engine_pool_move(&execution->timers, &fresh) &&
+                 engine_pool_move(&execution->joins, &fresh);
     if (moved) {
         keep_payloads(execution, &fresh);
         keep_tokens(execution, &fresh);

@@ -1,19 +1,19 @@
 /*
- * execution.h: the state of one execution, for the core itself. Only engine/apply*.c writes it (and engine_new, decode);
- * everyone else has it const.
+ * execution.h: the state of one execution, for the core itself. Only engine/apply*.c writes it (and
+ * engine_new, decode); everyone else has it const.
  *
- * Everything hangs in the execution's own arena: slots in pools, payloads as MessagePack spans. What a payload leaves behind
- * is garbage; engine_execution_tidy copies what lives into a new arena when garbage outweighs it. So no pointer into an
- * execution outlives the engine call that took it.
+ * Everything hangs in the execution's own arena: slots in pools, payloads as MessagePack spans.
+ * What a payload leaves behind is garbage; engine_execution_tidy copies what lives into a new arena
+ * when garbage outweighs it. So no pointer into an execution outlives the engine call that took it.
  *
  * Token states:
  *
  *   ARRIVED ─ENTERED→ ENTERED ─COMPLETED→ LEAVING ─LEFT→ ARRIVED (next node)
  *                        │ CALLED→ CALLING ─ANSWERED→ ANSWERED ─COMPLETED→ LEAVING
- *                        │ WAITED→ WAITING ─CALLBACK→ ANSWERED      (ANSWERED may call or wait again)
- *                        │                 ─WOKEN→ ENTERED (retry), ─COMPLETED→ LEAVING (timer)
- *                        │ SCOPE_OPENED→ INSIDE ─SCOPE_SPENT→ RETURNING ─COMPLETED→ LEAVING
- *                        └ FAILED→ FAILED ─RETRIED→ the state to go on from
+ *                        │ WAITED→ WAITING ─CALLBACK→ ANSWERED      (ANSWERED may call or wait
+ * again) │                 ─WOKEN→ ENTERED (retry), ─COMPLETED→ LEAVING (timer) │ SCOPE_OPENED→
+ * INSIDE ─SCOPE_SPENT→ RETURNING ─COMPLETED→ LEAVING └ FAILED→ FAILED ─RETRIED→ the state to go on
+ * from
  */
 #ifndef ENGINE_EXECUTION_H
 #define ENGINE_EXECUTION_H
@@ -67,9 +67,19 @@ enum engine_wait {
 
 enum engine_phase { ENGINE_PHASE_EXECUTE, ENGINE_PHASE_CALLBACK, ENGINE_PHASE_CANCEL };
 
-enum engine_answer_kind { ENGINE_ANSWER_NONE, ENGINE_ANSWER_REPLY, ENGINE_ANSWER_CALLBACK, ENGINE_ANSWER_TIMEOUT };
+enum engine_answer_kind {
+    ENGINE_ANSWER_NONE,
+    ENGINE_ANSWER_REPLY,
+    ENGINE_ANSWER_CALLBACK,
+    ENGINE_ANSWER_TIMEOUT
+};
 
-enum engine_scope_kind { ENGINE_SCOPE_PROCESS, ENGINE_SCOPE_SUB_PROCESS, ENGINE_SCOPE_CALLED, ENGINE_SCOPE_KIND_COUNT };
+enum engine_scope_kind {
+    ENGINE_SCOPE_PROCESS,
+    ENGINE_SCOPE_SUB_PROCESS,
+    ENGINE_SCOPE_CALLED,
+    ENGINE_SCOPE_KIND_COUNT
+};
 
 enum engine_payload {
     ENGINE_PAYLOAD_REQUEST,
@@ -99,29 +109,29 @@ struct engine_token {
     struct engine_slot slot; /* links: its queue; its scope's tokens */
     uint32_t scope;          /* id */
     uint32_t node;
-    uint32_t flow;           /* by which it arrived, or ENGINE_NONE */
-    uint32_t sequence;       /* of its step; 0: none yet */
-    uint32_t path;           /* steps on its path, if `segment` is the execution's */
+    uint32_t flow;     /* by which it arrived, or ENGINE_NONE */
+    uint32_t sequence; /* of its step; 0: none yet */
+    uint32_t path;     /* steps on its path, if `segment` is the execution's */
     uint32_t segment;
-    uint32_t attempts;       /* of this step, all of them */
-    uint32_t attempts_before;/* of those, before the last operator retry */
-    uint32_t retries;        /* operator retries of this step */
-    uint32_t callbacks;      /* callback calls of this step */
-    uint32_t call;           /* number of the call in flight or of the last one */
-    uint32_t child;          /* scope id, INSIDE and RETURNING */
-    uint8_t state;           /* enum engine_token_state; written by token_transition only */
-    uint8_t resume;          /* FAILED: state to go on from */
-    uint8_t wait;            /* WAITING: enum engine_wait */
-    uint8_t phase;           /* CALLING: enum engine_phase */
-    bool shown;              /* its step's blob was asked for */
-    bool armed;              /* its boundary timers were armed */
-    int64_t since_ms;        /* in WAITING */
-    int64_t due_ms;          /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
+    uint32_t attempts;        /* of this step, all of them */
+    uint32_t attempts_before; /* of those, before the last operator retry */
+    uint32_t retries;         /* operator retries of this step */
+    uint32_t callbacks;       /* callback calls of this step */
+    uint32_t call;            /* number of the call in flight or of the last one */
+    uint32_t child;           /* scope id, INSIDE and RETURNING */
+    uint8_t state;            /* enum engine_token_state; written by token_transition only */
+    uint8_t resume;           /* FAILED: state to go on from */
+    uint8_t wait;             /* WAITING: enum engine_wait */
+    uint8_t phase;            /* CALLING: enum engine_phase */
+    bool shown;               /* its step's blob was asked for */
+    bool armed;               /* its boundary timers were armed */
+    int64_t since_ms;         /* in WAITING */
+    int64_t due_ms;           /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
     struct engine_chain timers; /* boundary timers on its node */
-    struct span local;       /* MAP, or empty */
-    struct span output;      /* last result on its path: `output` in expressions */
-    struct span detail;      /* WAITING: MAP, or empty */
-    struct span callback;    /* payload of the callback that its module is being told of, or empty */
+    struct span local;          /* MAP, or empty */
+    struct span output;         /* last result on its path: `output` in expressions */
+    struct span detail;         /* WAITING: MAP, or empty */
+    struct span callback; /* payload of the callback that its module is being told of, or empty */
     struct engine_answer answer;
 };
 
@@ -191,7 +201,8 @@ struct engine_execution {
     struct span channel;
     struct span channel_session_id;
     struct span traceparent;
-    struct span identity; /* the fields above as ready MessagePack pairs, for snapshot, step blob and audit message */
+    struct span identity; /* the fields above as ready MessagePack pairs, for snapshot, step blob
+                             and audit message */
     uint32_t identity_pairs;
     bool is_test;
 
@@ -238,7 +249,7 @@ struct engine_execution {
     struct engine_chain parked; /* all others */
     struct engine_chain scope_order;
     uint32_t token_count;
-    uint32_t call_count; /* tokens in CALLING */
+    uint32_t call_count;                     /* tokens in CALLING */
     uint32_t wait_counts[ENGINE_WAIT_COUNT]; /* tokens in WAITING, by kind */
 
     struct engine_kept_callback *inbox; /* first in first out */
@@ -247,11 +258,11 @@ struct engine_execution {
 
     struct engine_history steps; /* executionMap */
     struct engine_history logs;
-    uint64_t log_last;           /* index of the newest log */
-    uint64_t log_shipped;        /* lastPersistedLogIndex */
-    size_t log_unshipped_bytes;  /* the newest bytes of `logs` */
+    uint64_t log_last;          /* index of the newest log */
+    uint64_t log_shipped;       /* lastPersistedLogIndex */
+    size_t log_unshipped_bytes; /* the newest bytes of `logs` */
 
-    size_t step_last_bytes;      /* the newest entry of `steps` */
+    size_t step_last_bytes; /* the newest entry of `steps` */
     struct engine_time_text now_text;
     struct engine_time_text started_text;
 
@@ -261,22 +272,26 @@ struct engine_execution {
 
 /* ---- looking; NULL when absent ---- */
 
-static inline struct engine_token *engine_token_at(const struct engine_execution *execution, uint32_t slot)
+static inline struct engine_token *engine_token_at(const struct engine_execution *execution,
+                                                   uint32_t slot)
 {
     return engine_pool_at(&execution->tokens, slot);
 }
 
-static inline struct engine_token *engine_token_find(const struct engine_execution *execution, uint32_t id)
+static inline struct engine_token *engine_token_find(const struct engine_execution *execution,
+                                                     uint32_t id)
 {
     return engine_pool_at(&execution->tokens, engine_pool_find(&execution->tokens, id));
 }
 
-static inline struct engine_scope *engine_scope_find(const struct engine_execution *execution, uint32_t id)
+static inline struct engine_scope *engine_scope_find(const struct engine_execution *execution,
+                                                     uint32_t id)
 {
     return engine_pool_at(&execution->scopes, engine_pool_find(&execution->scopes, id));
 }
 
-static inline uint32_t engine_token_slot(const struct engine_execution *execution, const struct engine_token *token)
+static inline uint32_t engine_token_slot(const struct engine_execution *execution,
+                                         const struct engine_token *token)
 {
     return engine_pool_find(&execution->tokens, token->slot.id);
 }
@@ -288,9 +303,12 @@ static inline bool engine_token_is_ready(uint8_t state)
 }
 
 /* The scope of the process that this scope lies in: itself, or the nearest one outward. */
-struct engine_scope *engine_scope_of_process(const struct engine_execution *execution, const struct engine_scope *scope);
-const struct engine_node *engine_token_node(const struct engine_execution *execution, const struct engine_token *token);
-struct engine_join *engine_join_find(const struct engine_execution *execution, const struct engine_scope *scope, uint32_t flow);
+struct engine_scope *engine_scope_of_process(const struct engine_execution *execution,
+                                             const struct engine_scope *scope);
+const struct engine_node *engine_token_node(const struct engine_execution *execution,
+                                            const struct engine_token *token);
+struct engine_join *engine_join_find(const struct engine_execution *execution,
+                                     const struct engine_scope *scope, uint32_t flow);
 
 static inline bool engine_execution_frozen(const struct engine_execution *execution)
 {
@@ -298,7 +316,8 @@ static inline bool engine_execution_frozen(const struct engine_execution *execut
 }
 
 /* Walks all tokens: the runnable ones, then the parked ones, each in order. Begin with NULL. */
-const struct engine_token *engine_token_next(const struct engine_execution *execution, const struct engine_token *token);
+const struct engine_token *engine_token_next(const struct engine_execution *execution,
+                                             const struct engine_token *token);
 
 /* ---- making (execution.c; for engine_new, apply and decode only) ---- */
 
@@ -306,9 +325,11 @@ const struct engine_token *engine_token_next(const struct engine_execution *exec
 void engine_execution_set_now(struct engine_execution *execution, int64_t now_ms);
 void engine_execution_set_started(struct engine_execution *execution, int64_t started_ms);
 /* An empty execution of that identity, before its first run. NULL: no memory. */
-struct engine_execution *engine_execution_make(const struct engine_library *library, const struct engine_start *start,
+struct engine_execution *engine_execution_make(const struct engine_library *library,
+                                               const struct engine_start *start,
                                                int64_t created_ms);
-/* Copies what lives into a fresh arena if garbage outweighs it. Nobody may hold a pointer into the execution. */
+/* Copies what lives into a fresh arena if garbage outweighs it. Nobody may hold a pointer into the
+ * execution. */
 void engine_execution_tidy(struct engine_execution *execution);
 /* Finds due_ms again if it is not known. */
 void engine_execution_refresh_due(struct engine_execution *execution);

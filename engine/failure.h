@@ -1,6 +1,6 @@
 /*
- * failure.h: what goes wrong in the modelled process: BPMN errors, which look for a handler, and incidents, which end the
- * run and keep its tokens (engine.md 2, 8).
+ * failure.h: what goes wrong in the modelled process: BPMN errors, which look for a handler, and
+ * incidents, which end the run and keep its tokens (engine.md 2, 8).
  */
 #ifndef ENGINE_FAILURE_H
 #define ENGINE_FAILURE_H
@@ -8,23 +8,24 @@
 #include "engine/decision.h"
 
 /* The run fails at this token; `resume` is the state that an operator's retry puts it into. */
-void engine_fail(struct engine_decision *decision, const struct engine_visit *visit, enum engine_token_state resume,
-                 struct span code, struct span message);
+void engine_fail(struct engine_decision *decision, const struct engine_visit *visit,
+                 enum engine_token_state resume, struct span code, struct span message);
 /* The run fails, no token in particular. */
 void engine_fail_execution(struct engine_decision *decision, struct span code, struct span message);
 /*
- * A BPMN error is thrown where the token is: to the nearest boundary event that catches the code, from inside out, through
- * sub-processes and call activities; at one level a specific code beats a catch-all. Uncaught: engine_fail.
+ * A BPMN error is thrown where the token is: to the nearest boundary event that catches the code,
+ * from inside out, through sub-processes and call activities; at one level a specific code beats a
+ * catch-all. Uncaught: engine_fail.
  */
-void engine_throw(struct engine_decision *decision, const struct engine_visit *visit, enum engine_token_state resume,
-                  struct span code, struct span message);
+void engine_throw(struct engine_decision *decision, const struct engine_visit *visit,
+                  enum engine_token_state resume, struct span code, struct span message);
 
 /* An expression of the node failed: `what` says which, "condition of flow \"x\"". */
 void engine_fail_expression(struct engine_decision *decision, const struct engine_visit *visit,
                             enum engine_token_state resume, struct span what, const char *reason);
 /*
- * An element or event that is read but not executed yet. Deploy refuses it by name; a definition that was read leniently
- * and started all the same becomes an incident, not an abort.
+ * An element or event that is read but not executed yet. Deploy refuses it by name; a definition
+ * that was read leniently and started all the same becomes an incident, not an abort.
  */
 void engine_fail_unsupported(struct engine_decision *decision, const struct engine_visit *visit);
 

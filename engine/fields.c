@@ -46,7 +46,11 @@ bool engine_fields_time(struct span value, int64_t fallback, int64_t *out)
     if (value.count == 0) {
         return true;
     }
-    return wire_is(value, WIRE_STRING) && text_parse_time(wire_string_or(value, ""), out) == RESULT_OK;
+    return wire_is(value, WIRE_STRING) &&
+           text_parse_time(wire_string_or(value, ""), out) == RESULT_OK;
 }
 
-bool engine_fields_is(struct span value, enum wire_type type) { return value.count == 0 || wire_is(value, type); }
+bool engine_fields_is(struct span value, enum wire_type type)
+{
+    return value.count == 0 || wire_is(value, type);
+}

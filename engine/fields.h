@@ -1,15 +1,19 @@
 /*
- * fields.h: reads a MAP value of known keys in one pass, whatever their order; unknown keys are skipped.
+ * fields.h: reads a MAP value of known keys in one pass, whatever their order; unknown keys are
+ * skipped.
  */
 #ifndef ENGINE_FIELDS_H
 #define ENGINE_FIELDS_H
 
 #include "proto/wire/reader.h"
 
-/* out[i] becomes the value of names[i], or empty. Keys come mostly in the order of `names`, which makes this linear. */
-void engine_fields_read(struct span map, const char *const *names, uint32_t count, struct span *out);
+/* out[i] becomes the value of names[i], or empty. Keys come mostly in the order of `names`, which
+ * makes this linear. */
+void engine_fields_read(struct span map, const char *const *names, uint32_t count,
+                        struct span *out);
 
-/* An unsigned integer of at most `most`; `fallback` when absent. False: of another type or too large. */
+/* An unsigned integer of at most `most`; `fallback` when absent. False: of another type or too
+ * large. */
 bool engine_fields_uint(struct span value, uint64_t fallback, uint64_t most, uint64_t *out);
 /* RFC 3339 text; `fallback` when absent. */
 bool engine_fields_time(struct span value, int64_t fallback, int64_t *out);

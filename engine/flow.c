@@ -10,14 +10,19 @@
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 
-static bool choice_init(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice)
+static bool choice_init(struct engine_decision *decision, const struct engine_visit *visit,
+                        struct engine_choice *choice)
 {
     choice->count = 0;
-    choice->flows = arena_alloc(decision->arena, visit->node->outgoing.count * sizeof choice->flows[0]);
+    choice->flows =
+        arena_alloc(decision->arena, visit->node->outgoing.count * sizeof choice->flows[0]);
     return choice->flows != NULL; /* the overflow is latched: the step is thrown away */
 }
 
-static void choose(struct engine_choice *choice, uint32_t flow) { choice->flows[choice->count++] = flow; }
+static void choose(struct engine_choice *choice, uint32_t flow)
+{
+    choice->flows[choice->count++] = flow;
+}
 
 enum condition { CONDITION_FALSE, CONDITION_TRUE, CONDITION_FAILED };
 
@@ -31,9 +36,10 @@ static enum condition evaluate(struct engine_decision *decision, const struct en
     enum result result =
         engine_expression_evaluate(flow->condition, &scene.names, decision->arena, &evaluation);
     if (result != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_LEAVING,
-                               ENGINE_TEXT(decision, "condition of flow \"%.*s\"", SPAN_ARG(flow->id)),
-                               evaluation.error.message);
+        engine_fail_expression(
+            decision, visit, ENGINE_TOKEN_LEAVING,
+            ENGINE_TEXT(decision, "condition of flow \"%.*s\"", SPAN_ARG(flow->id)),
+            evaluation.error.message);
         return CONDITION_FAILED;
     }
     return wire_bool_or(evaluation.value, false) ? CONDITION_TRUE : CONDITION_FALSE;
@@ -42,10 +48,13 @@ static enum condition evaluate(struct engine_decision *decision, const struct en
 static void throw_no_path(struct engine_decision *decision, const struct engine_visit *visit)
 {
     engine_throw(decision, visit, ENGINE_TOKEN_LEAVING, span_text("NoPathTaken"),
-                 ENGINE_TEXT(decision, "no condition of \"%.*s\" is true and it has no default flow", SPAN_ARG(visit->node->id)));
+                 ENGINE_TEXT(decision,
+                             "no condition of \"%.*s\" is true and it has no default flow",
+                             SPAN_ARG(visit->node->id)));
 }
 
-bool engine_flow_choose_all(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice)
+bool engine_flow_choose_all(struct engine_decision *decision, const struct engine_visit *visit,
+                            struct engine_choice *choice)
 {
     if (!choice_init(decision, visit, choice)) {
         return false;
@@ -56,8 +65,10 @@ bool engine_flow_choose_all(struct engine_decision *decision, const struct engin
     return true;
 }
 
-/* traps.md 5: document order, the first true one wins, the rest is not evaluated; the default's own condition is ignored. */
-bool engine_flow_choose_first(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice)
+/* traps.md 5: document order, the first true one wins, the rest is not evaluated; the default's own
+ * condition is ignored. */
+bool engine_flow_choose_first(struct engine_decision *decision, const struct engine_visit *visit,
+                              struct engine_choice *choice)
 {
     const struct engine_node *node = visit->node;
     if (!choice_init(decision, visit, choice)) {
@@ -68,7 +79,8 @@ bool engine_flow_choose_first(struct engine_decision *decision, const struct eng
         if (flow->index == node->default_flow) {
             continue;
         }
-        enum condition condition = flow->condition == NULL ? CONDITION_TRUE : evaluate(decision, visit, flow);
+        enum condition condition =
+            flow->condition == NULL ? CONDITION_TRUE : evaluate(decision, visit, flow);
         if (condition == CONDITION_FAILED) {
             return false;
         }
@@ -87,8 +99,8 @@ bool engine_flow_choose_first(struct engine_decision *decision, const struct eng
 }
 
 /*
- * traps.md 4: every conditional flow that is true, and every unconditional one; the default when no conditional one is true,
- * even if an unconditional one exists.
+ * traps.md 4: every conditional flow that is true, and every unconditional one; the default when no
+ * conditional one is true, even if an unconditional one exists.
  */
 bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
                                  struct engine_choice *choice)
@@ -106,7 +118,8 @@ bool engine_flow_choose_activity(struct engine_decision *decision, const struct 
             choose(choice, flow->index);
             continue;
         }
-        enum condition condition = flow->condition == NULL ? CONDITION_TRUE : evaluate(decision, visit, flow);
+        enum condition condition =
+            flow->condition == NULL ? CONDITION_TRUE : evaluate(decision, visit, flow);
         if (condition == CONDITION_FAILED) {
             return false;
         }
@@ -127,7 +140,8 @@ bool engine_flow_choose_activity(struct engine_decision *decision, const struct 
     return true;
 }
 
-void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_choice *choice)
+void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_choice *choice)
 {
     if (choice->count == 0) {
         engine_scope_consume(decision, visit); /* a dead end: legal (engine.md 4) */
@@ -145,6 +159,7 @@ void engine_flow_take(struct engine_decision *decision, const struct engine_visi
     event->node = flows[choice->flows[0]].target;
     for (uint32_t i = 1; i < choice->count; i++) {
         uint32_t flow = choice->flows[i];
-        engine_scope_add_token(decision, visit->scope, flows[flow].target, flow, visit->token, SPAN_EMPTY);
+        engine_scope_add_token(decision, visit->scope, flows[flow].target, flow, visit->token,
+                               SPAN_EMPTY);
     }
 }

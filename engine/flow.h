@@ -13,14 +13,17 @@ struct engine_choice {
 };
 
 /*
- * Each fills *choice and returns true, or decides on the failure (a condition that cannot be evaluated, NoPathTaken) and
- * returns false.
+ * Each fills *choice and returns true, or decides on the failure (a condition that cannot be
+ * evaluated, NoPathTaken) and returns false.
  */
-bool engine_flow_choose_all(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice);
-bool engine_flow_choose_first(struct engine_decision *decision, const struct engine_visit *visit, struct engine_choice *choice);
+bool engine_flow_choose_all(struct engine_decision *decision, const struct engine_visit *visit,
+                            struct engine_choice *choice);
+bool engine_flow_choose_first(struct engine_decision *decision, const struct engine_visit *visit,
+                              struct engine_choice *choice);
 bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
                                  struct engine_choice *choice);
 /* The token goes on by the first flow, new ones by the others; by none, it is used up. */
-void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_choice *choice);
+void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_choice *choice);
 
 #endif

@@ -14,9 +14,11 @@ uint8_t *engine_history_room(struct engine_history *history, struct arena *arena
         return history->bytes + history->end;
     }
     size_t held = history->end - history->start;
-    /* The dropped entries' room is used again when it is half of all, so moving costs O(1) a byte. */
+    /* The dropped entries' room is used again when it is half of all, so moving costs O(1) a byte.
+     */
     if (history->start < history->capacity / 2 || history->capacity - held < bytes) {
-        size_t capacity = 2 * (held + bytes) > HISTORY_BYTES_LEAST ? 2 * (held + bytes) : HISTORY_BYTES_LEAST;
+        size_t capacity =
+            2 * (held + bytes) > HISTORY_BYTES_LEAST ? 2 * (held + bytes) : HISTORY_BYTES_LEAST;
         uint8_t *larger = arena_alloc(arena, capacity);
         if (larger == NULL) {
             return NULL;
@@ -61,7 +63,8 @@ void engine_history_clear(struct engine_history *history)
     history->count = 0;
 }
 
-bool engine_history_load(struct engine_history *history, struct arena *arena, struct span run, uint32_t count)
+bool engine_history_load(struct engine_history *history, struct arena *arena, struct span run,
+                         uint32_t count)
 {
     engine_history_clear(history);
     if (run.count == 0) {

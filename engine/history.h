@@ -1,6 +1,6 @@
 /*
- * history.h: a bounded run of finished MessagePack objects: executionMap and logs (engine.md 6). Entries are encoded once,
- * when they happen; an execution is then encoded by copying the run.
+ * history.h: a bounded run of finished MessagePack objects: executionMap and logs (engine.md 6).
+ * Entries are encoded once, when they happen; an execution is then encoded by copying the run.
  */
 #ifndef ENGINE_HISTORY_H
 #define ENGINE_HISTORY_H
@@ -16,7 +16,8 @@ struct engine_history {
     uint32_t count;
 };
 
-/* Room for an entry of `bytes`: write it there, then engine_history_add. NULL when the arena is full. */
+/* Room for an entry of `bytes`: write it there, then engine_history_add. NULL when the arena is
+ * full. */
 uint8_t *engine_history_room(struct engine_history *history, struct arena *arena, size_t bytes);
 void engine_history_add(struct engine_history *history, size_t bytes);
 /* Forgets the oldest entry; returns its size. */
@@ -24,7 +25,8 @@ size_t engine_history_drop(struct engine_history *history);
 /* Empties it and keeps its memory. */
 void engine_history_clear(struct engine_history *history);
 /* A run of `count` objects as read back from bytes. False: arena full. */
-bool engine_history_load(struct engine_history *history, struct arena *arena, struct span run, uint32_t count);
+bool engine_history_load(struct engine_history *history, struct arena *arena, struct span run,
+                         uint32_t count);
 
 static inline struct span engine_history_run(const struct engine_history *history)
 {

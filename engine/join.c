@@ -6,9 +6,11 @@
 #include "engine/element/element.h"
 #include "proto/wire/writer.h"
 
-static bool holds(const struct engine_decision *decision, const struct engine_visit *visit, uint32_t flow)
+static bool holds(const struct engine_decision *decision, const struct engine_visit *visit,
+                  uint32_t flow)
 {
-    return flow == visit->token->flow || engine_join_find(decision->execution, visit->scope, flow) != NULL;
+    return flow == visit->token->flow ||
+           engine_join_find(decision->execution, visit->scope, flow) != NULL;
 }
 
 void engine_join_arrive(struct engine_decision *decision, const struct engine_visit *visit)
@@ -35,7 +37,8 @@ void engine_join_arrive(struct engine_decision *decision, const struct engine_vi
 static bool named_before(const struct engine_execution *execution, const struct engine_scope *scope,
                          const struct engine_join *until, uint32_t node)
 {
-    for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+    for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+                     ENGINE_LINK_FIRST)) {
         if (join == until) {
             return false;
         }
@@ -51,8 +54,10 @@ struct span engine_join_names(struct engine_decision *decision)
     const struct engine_execution *execution = decision->execution;
     struct wire_writer writer;
     wire_writer_init(&writer, decision->arena, 64);
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
-        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
             uint32_t node = scope->process->flows[join->flow].target;
             if (!named_before(execution, scope, join, node)) {
                 wire_write_raw(&writer, span_text(writer.count == 0 ? "\"" : ", \""));

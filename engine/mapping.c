@@ -31,7 +31,8 @@ static struct span head_of(struct span path, struct span *rest)
 }
 
 /* Down the path to the innermost map, then back up, so that no depth of names recurses. */
-struct span engine_mapping_set(struct arena *arena, struct span base, struct span path, struct span value)
+struct span engine_mapping_set(struct arena *arena, struct span base, struct span path,
+                               struct span value)
 {
     struct span names[LIMIT_DEPTH];
     struct span maps[LIMIT_DEPTH];
@@ -57,8 +58,9 @@ bool engine_mapping_evaluate(struct engine_decision *decision, struct engine_sce
     for (uint32_t i = 0; i < mappings->count; i++) {
         const struct engine_mapping *mapping = &mappings->at[i];
         struct engine_evaluation evaluation = {0};
-        if (mapping->source != NULL && engine_expression_evaluate(mapping->source, &scene->names, decision->arena,
-                                                                  &evaluation) != RESULT_OK) {
+        if (mapping->source != NULL &&
+            engine_expression_evaluate(mapping->source, &scene->names, decision->arena,
+                                       &evaluation) != RESULT_OK) {
             *failed = mapping;
             *reason = evaluation.error.message;
             return false;
@@ -68,7 +70,9 @@ bool engine_mapping_evaluate(struct engine_decision *decision, struct engine_sce
         struct span there = wire_find(made, head);
         if (rest.count > 0 && outward && there.count == 0) {
             there = scene->names.find(&scene->names, head);
-            made = there.count == 0 ? made : wire_merge(decision->arena, made, single(decision->arena, head, there));
+            made = there.count == 0
+                       ? made
+                       : wire_merge(decision->arena, made, single(decision->arena, head, there));
         }
         made = engine_mapping_set(decision->arena, made, mapping->target, evaluation.value);
         scene->local = wire_merge(decision->arena, scene->local, made);

@@ -6,16 +6,26 @@
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 
-enum root { ROOT_NONE, ROOT_REQUEST, ROOT_RESPONSE, ROOT_CONTEXT, ROOT_MODULE, ROOT_EXECUTION, ROOT_NODES, ROOT_ENV,
-            ROOT_OUTPUT, ROOT_RESUME };
+enum root {
+    ROOT_NONE,
+    ROOT_REQUEST,
+    ROOT_RESPONSE,
+    ROOT_CONTEXT,
+    ROOT_MODULE,
+    ROOT_EXECUTION,
+    ROOT_NODES,
+    ROOT_ENV,
+    ROOT_OUTPUT,
+    ROOT_RESUME
+};
 
 static const struct {
     const char *name;
     enum root root;
 } roots[] = {
-    {"execution", ROOT_EXECUTION}, {"nodes", ROOT_NODES},       {"output", ROOT_OUTPUT},
-    {"context", ROOT_CONTEXT},     {"request", ROOT_REQUEST},   {"response", ROOT_RESPONSE},
-    {"module", ROOT_MODULE},       {"env", ROOT_ENV},           {"__resume", ROOT_RESUME},
+    {"execution", ROOT_EXECUTION}, {"nodes", ROOT_NODES},     {"output", ROOT_OUTPUT},
+    {"context", ROOT_CONTEXT},     {"request", ROOT_REQUEST}, {"response", ROOT_RESPONSE},
+    {"module", ROOT_MODULE},       {"env", ROOT_ENV},         {"__resume", ROOT_RESUME},
 };
 
 static enum root root_of(struct span name)
@@ -31,7 +41,8 @@ static enum root root_of(struct span name)
 static struct span find_local(const struct engine_scene *scene, struct span name)
 {
     struct span found = SPAN_EMPTY;
-    for (size_t i = 0; i < sizeof scene->overlays / sizeof scene->overlays[0] && found.count == 0; i++) {
+    for (size_t i = 0; i < sizeof scene->overlays / sizeof scene->overlays[0] && found.count == 0;
+         i++) {
         found = wire_find(scene->overlays[i], name);
     }
     if (found.count == 0) {
@@ -45,7 +56,8 @@ static struct span find_local(const struct engine_scene *scene, struct span name
     return found;
 }
 
-static struct span find_bare(const struct engine_execution *execution, const struct engine_scope *process, struct span name)
+static struct span find_bare(const struct engine_execution *execution,
+                             const struct engine_scope *process, struct span name)
 {
     struct span found = wire_find(process->variables, name);
     if (found.count == 0) {
@@ -88,11 +100,12 @@ static struct span find_name(const struct engine_names *self, struct span name)
     return SPAN_EMPTY;
 }
 
-void engine_scene_init(struct engine_scene *scene, const struct engine_decision *decision, const struct engine_scope *scope,
-                       const struct engine_token *token)
+void engine_scene_init(struct engine_scene *scene, const struct engine_decision *decision,
+                       const struct engine_scope *scope, const struct engine_token *token)
 {
     ASSERT(scope != NULL);
-    *scene = (struct engine_scene){.names = {.find = find_name}, .decision = decision, .scope = scope};
+    *scene =
+        (struct engine_scene){.names = {.find = find_name}, .decision = decision, .scope = scope};
     if (token != NULL) {
         scene->local = token->local;
         scene->output = token->output;

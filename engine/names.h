@@ -1,6 +1,6 @@
 /*
- * names.h: what a name means where a token is (engine.md 6): local scopes from inside out, then the reserved roots, then
- * bare names in `execution`, `context` and `request`.
+ * names.h: what a name means where a token is (engine.md 6): local scopes from inside out, then the
+ * reserved roots, then bare names in `execution`, `context` and `request`.
  */
 #ifndef ENGINE_NAMES_H
 #define ENGINE_NAMES_H
@@ -11,13 +11,13 @@ struct engine_scene {
     struct engine_names names; /* first: the expression engine hands it back */
     const struct engine_decision *decision;
     const struct engine_scope *scope;
-    struct span local;    /* MAP: the node's own variables */
-    struct span output;   /* `output` */
+    struct span local;       /* MAP: the node's own variables */
+    struct span output;      /* `output` */
     struct span overlays[2]; /* MAPs before all others: what a reply brought, for output mappings */
 };
 
 /* `token` may be NULL. */
-void engine_scene_init(struct engine_scene *scene, const struct engine_decision *decision, const struct engine_scope *scope,
-                       const struct engine_token *token);
+void engine_scene_init(struct engine_scene *scene, const struct engine_decision *decision,
+                       const struct engine_scope *scope, const struct engine_token *token);
 
 #endif

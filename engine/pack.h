@@ -1,12 +1,14 @@
 /*
- * pack.h: MessagePack pairs with keys known at compile time, written without a call: step blobs are encoded once a step.
+ * pack.h: MessagePack pairs with keys known at compile time, written without a call: step blobs are
+ * encoded once a step.
  */
 #ifndef ENGINE_PACK_H
 #define ENGINE_PACK_H
 
 #include "proto/wire/writer.h"
 
-static inline __attribute__((always_inline)) void engine_pack_short(struct wire_writer *writer, const char *text, size_t count)
+static inline __attribute__((always_inline)) void engine_pack_short(struct wire_writer *writer,
+                                                                    const char *text, size_t count)
 {
     uint8_t *room = wire_writer_reserve(writer, 32); /* fixstr: one head byte, up to 31 of text */
     if (room != NULL) {
@@ -17,10 +19,10 @@ static inline __attribute__((always_inline)) void engine_pack_short(struct wire_
 }
 
 /* A literal of at most 31 bytes. */
-#define ENGINE_PACK(writer, literal) \
-    do { \
-        _Static_assert(sizeof(literal) - 1 <= 31, "fixstr"); \
-        engine_pack_short((writer), "" literal, sizeof(literal) - 1); \
+#define ENGINE_PACK(writer, literal)                                                               \
+    do {                                                                                           \
+        _Static_assert(sizeof(literal) - 1 <= 31, "fixstr");                                       \
+        engine_pack_short((writer), "" literal, sizeof(literal) - 1);                              \
     } while (0)
 
 static inline void engine_pack_uint(struct wire_writer *writer, uint64_t value)
@@ -57,20 +59,20 @@ static inline void engine_pack_raw(struct wire_writer *writer, struct span bytes
     }
 }
 
-#define ENGINE_PACK_UINT(writer, key, value) \
-    do { \
-        ENGINE_PACK(writer, key); \
-        engine_pack_uint((writer), (value)); \
+#define ENGINE_PACK_UINT(writer, key, value)                                                       \
+    do {                                                                                           \
+        ENGINE_PACK(writer, key);                                                                  \
+        engine_pack_uint((writer), (value));                                                       \
     } while (0)
-#define ENGINE_PACK_STRING(writer, key, value) \
-    do { \
-        ENGINE_PACK(writer, key); \
-        engine_pack_string((writer), (value)); \
+#define ENGINE_PACK_STRING(writer, key, value)                                                     \
+    do {                                                                                           \
+        ENGINE_PACK(writer, key);                                                                  \
+        engine_pack_string((writer), (value));                                                     \
     } while (0)
-#define ENGINE_PACK_VALUE(writer, key, value) \
-    do { \
-        ENGINE_PACK(writer, key); \
-        engine_pack_raw((writer), (value)); \
+#define ENGINE_PACK_VALUE(writer, key, value)                                                      \
+    do {                                                                                           \
+        ENGINE_PACK(writer, key);                                                                  \
+        engine_pack_raw((writer), (value));                                                        \
     } while (0)
 
 /* A map of any size whose count comes last: map16, patched by close. */

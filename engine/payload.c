@@ -15,7 +15,8 @@ static void merge_into(struct engine_execution *execution, struct span *payload,
     }
 }
 
-/* The part of `over` whose keys `variables` holds (or does not hold), as a MAP; empty when there is none. */
+/* The part of `over` whose keys `variables` holds (or does not hold), as a MAP; empty when there is
+ * none. */
 static struct span part_of(struct arena *arena, struct span over, struct span variables, bool held)
 {
     struct wire_writer writer;
@@ -35,13 +36,16 @@ static struct span part_of(struct arena *arena, struct span over, struct span va
     return count == 0 ? SPAN_EMPTY : wire_writer_span(&writer);
 }
 
-static void merge_variables(struct engine_execution *execution, struct engine_scope *scope, struct span over)
+static void merge_variables(struct engine_execution *execution, struct engine_scope *scope,
+                            struct span over)
 {
-    for (; scope->kind == ENGINE_SCOPE_SUB_PROCESS && over.count > 0; scope = engine_scope_find(execution, scope->parent)) {
+    for (; scope->kind == ENGINE_SCOPE_SUB_PROCESS && over.count > 0;
+         scope = engine_scope_find(execution, scope->parent)) {
         if (scope->variables.count > 0) {
             struct span own = part_of(&execution->memory, over, scope->variables, true);
             merge_into(execution, &scope->variables, own);
-            over = own.count == 0 ? over : part_of(&execution->memory, over, scope->variables, false);
+            over =
+                own.count == 0 ? over : part_of(&execution->memory, over, scope->variables, false);
         }
     }
     if (over.count > 0) {
@@ -49,8 +53,8 @@ static void merge_variables(struct engine_execution *execution, struct engine_sc
     }
 }
 
-void engine_payload_merge(struct engine_execution *execution, struct engine_scope *scope, enum engine_payload payload,
-                          struct span over)
+void engine_payload_merge(struct engine_execution *execution, struct engine_scope *scope,
+                          enum engine_payload payload, struct span over)
 {
     switch (payload) {
     case ENGINE_PAYLOAD_REQUEST:
@@ -80,10 +84,11 @@ void engine_payload_merge(struct engine_execution *execution, struct engine_scop
 
 /* ---- logs ---- */
 
-void engine_payload_log(struct engine_execution *execution, struct span level, struct span message, struct span data,
-                        const struct engine_node *node)
+void engine_payload_log(struct engine_execution *execution, struct span level, struct span message,
+                        struct span data, const struct engine_node *node)
 {
-    size_t bytes = 128 + level.count + message.count + data.count + (node == NULL ? 0 : node->id.count);
+    size_t bytes =
+        128 + level.count + message.count + data.count + (node == NULL ? 0 : node->id.count);
     uint8_t *room = engine_history_room(&execution->logs, &execution->memory, bytes);
     if (room == NULL) {
         return;
@@ -114,13 +119,15 @@ void engine_payload_trim_logs(struct engine_execution *execution)
     }
 }
 
-static void merge_logs(struct engine_execution *execution, const struct engine_node *node, struct span logs)
+static void merge_logs(struct engine_execution *execution, const struct engine_node *node,
+                       struct span logs)
 {
     struct wire_map_walk walk = wire_array_begin(logs);
     struct span entry;
     while (wire_array_next(&walk, &entry)) {
         engine_payload_log(execution, wire_string_or(wire_find_text(entry, "level"), "INFO"),
-                           wire_string_or(wire_find_text(entry, "message"), ""), wire_find_text(entry, "data"), node);
+                           wire_string_or(wire_find_text(entry, "message"), ""),
+                           wire_find_text(entry, "data"), node);
     }
 }
 
@@ -137,7 +144,8 @@ static struct span single(struct arena *arena, struct span key, struct span valu
     return wire_writer_span(&writer);
 }
 
-/* engine.md 6: conversationHistories maps a channel (or "default") to an array; a module appends to it. */
+/* engine.md 6: conversationHistories maps a channel (or "default") to an array; a module appends to
+ * it. */
 static void append_conversation(struct engine_execution *execution, struct span added)
 {
     if (!wire_is(added, WIRE_ARRAY)) {
@@ -156,7 +164,8 @@ static void append_conversation(struct engine_execution *execution, struct span 
             wire_write_raw(&writer, entry);
         }
     }
-    merge_into(execution, &execution->conversations, single(&execution->memory, channel, wire_writer_span(&writer)));
+    merge_into(execution, &execution->conversations,
+               single(&execution->memory, channel, wire_writer_span(&writer)));
 }
 
 enum reply_part { PART_PAYLOAD, PART_OUTPUTS, PART_CONVERSATION, PART_LOGS };
@@ -166,13 +175,18 @@ static const struct {
     enum reply_part part;
     enum engine_payload payload;
 } reply_parts[] = {
-    {"execution", PART_PAYLOAD, ENGINE_PAYLOAD_EXECUTION}, {"outputs", PART_OUTPUTS, ENGINE_PAYLOAD_NODES},
-    {"logs", PART_LOGS, ENGINE_PAYLOAD_COUNT},             {"context", PART_PAYLOAD, ENGINE_PAYLOAD_CONTEXT},
-    {"response", PART_PAYLOAD, ENGINE_PAYLOAD_RESPONSE},   {"module", PART_PAYLOAD, ENGINE_PAYLOAD_MODULE},
-    {"request", PART_PAYLOAD, ENGINE_PAYLOAD_REQUEST},     {"conversation", PART_CONVERSATION, ENGINE_PAYLOAD_COUNT},
+    {"execution", PART_PAYLOAD, ENGINE_PAYLOAD_EXECUTION},
+    {"outputs", PART_OUTPUTS, ENGINE_PAYLOAD_NODES},
+    {"logs", PART_LOGS, ENGINE_PAYLOAD_COUNT},
+    {"context", PART_PAYLOAD, ENGINE_PAYLOAD_CONTEXT},
+    {"response", PART_PAYLOAD, ENGINE_PAYLOAD_RESPONSE},
+    {"module", PART_PAYLOAD, ENGINE_PAYLOAD_MODULE},
+    {"request", PART_PAYLOAD, ENGINE_PAYLOAD_REQUEST},
+    {"conversation", PART_CONVERSATION, ENGINE_PAYLOAD_COUNT},
 };
 
-static void merge_part(struct engine_execution *execution, const struct engine_token *token, size_t part, struct span value)
+static void merge_part(struct engine_execution *execution, const struct engine_token *token,
+                       size_t part, struct span value)
 {
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
     const struct engine_node *node = &scope->process->nodes[token->node];
@@ -182,7 +196,8 @@ static void merge_part(struct engine_execution *execution, const struct engine_t
         break;
     case PART_OUTPUTS:
         if (wire_is(value, WIRE_MAP)) {
-            engine_payload_merge(execution, scope, ENGINE_PAYLOAD_NODES, single(&execution->memory, node->id, value));
+            engine_payload_merge(execution, scope, ENGINE_PAYLOAD_NODES,
+                                 single(&execution->memory, node->id, value));
         }
         break;
     case PART_CONVERSATION:
@@ -196,15 +211,16 @@ static void merge_part(struct engine_execution *execution, const struct engine_t
 
 static bool part_is_wanted(size_t part, uint32_t flags)
 {
-    bool is_execution = reply_parts[part].part == PART_PAYLOAD && reply_parts[part].payload == ENGINE_PAYLOAD_EXECUTION;
+    bool is_execution = reply_parts[part].part == PART_PAYLOAD &&
+                        reply_parts[part].payload == ENGINE_PAYLOAD_EXECUTION;
     if ((flags & ENGINE_REPLY_LOGS_ONLY) != 0) {
         return reply_parts[part].part == PART_LOGS;
     }
     return !is_execution || (flags & ENGINE_REPLY_WITHOUT_EXECUTION) == 0;
 }
 
-void engine_payload_merge_reply(struct engine_execution *execution, const struct engine_token *token, struct span body,
-                                uint32_t flags)
+void engine_payload_merge_reply(struct engine_execution *execution,
+                                const struct engine_token *token, struct span body, uint32_t flags)
 {
     struct wire_map_walk walk = wire_map_begin(body);
     struct span key, value;

@@ -1,5 +1,6 @@
 /*
- * pool.c: see pool.h. Ids grow one by one, so `id & mask` spreads them perfectly until long-lived ones are lapped.
+ * pool.c: see pool.h. Ids grow one by one, so `id & mask` spreads them perfectly until long-lived
+ * ones are lapped.
  */
 #include "engine/pool.h"
 
@@ -19,7 +20,10 @@ void engine_pool_init(struct engine_pool *pool, uint32_t slot_bytes)
     *pool = (struct engine_pool){.slot_bytes = slot_bytes, .free = ENGINE_SLOT_NONE};
 }
 
-static uint32_t bucket_mask(const struct engine_pool *pool) { return 2 * pool->capacity - 1; }
+static uint32_t bucket_mask(const struct engine_pool *pool)
+{
+    return 2 * pool->capacity - 1;
+}
 
 static void bucket_insert(struct engine_pool *pool, uint32_t slot)
 {
@@ -42,7 +46,8 @@ static uint32_t bucket_of(const struct engine_pool *pool, uint32_t id)
     return bucket;
 }
 
-/* Backward shift (Knuth 6.4 R): no tombstones, so searches stay short however many slots came and went. */
+/* Backward shift (Knuth 6.4 R): no tombstones, so searches stay short however many slots came and
+ * went. */
 static void bucket_remove(struct engine_pool *pool, uint32_t id)
 {
     uint32_t mask = bucket_mask(pool);
@@ -129,7 +134,8 @@ bool engine_pool_move(struct engine_pool *pool, struct arena *arena)
     return pool->capacity == 0 || pool_place(pool, arena, pool->capacity);
 }
 
-void engine_chain_append(const struct engine_pool *pool, struct engine_chain *chain, unsigned link, uint32_t slot)
+void engine_chain_append(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
+                         uint32_t slot)
 {
     struct engine_slot *added = slot_at(pool, slot);
     added->links[link] = (struct engine_link){chain->last, ENGINE_SLOT_NONE};
@@ -142,7 +148,8 @@ void engine_chain_append(const struct engine_pool *pool, struct engine_chain *ch
     chain->count++;
 }
 
-void engine_chain_prepend(const struct engine_pool *pool, struct engine_chain *chain, unsigned link, uint32_t slot)
+void engine_chain_prepend(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
+                          uint32_t slot)
 {
     struct engine_slot *added = slot_at(pool, slot);
     added->links[link] = (struct engine_link){ENGINE_SLOT_NONE, chain->first};
@@ -155,7 +162,8 @@ void engine_chain_prepend(const struct engine_pool *pool, struct engine_chain *c
     chain->count++;
 }
 
-void engine_chain_remove(const struct engine_pool *pool, struct engine_chain *chain, unsigned link, uint32_t slot)
+void engine_chain_remove(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
+                         uint32_t slot)
 {
     ASSERT(chain->count > 0);
     struct engine_link *gone = &slot_at(pool, slot)->links[link];

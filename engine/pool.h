@@ -1,9 +1,11 @@
 /*
- * pool.h: slots for the parts of an execution (tokens, scopes, timers, joins), found by id and linked into chains.
+ * pool.h: slots for the parts of an execution (tokens, scopes, timers, joins), found by id and
+ * linked into chains.
  *
- * Slots live in one array in the execution's arena and are named by index, so the whole can be moved by copying. Every slot
- * type begins with struct engine_slot. A slot's place in the array means nothing: order lives in the chains, which is why
- * a replayed execution with other slots still encodes to the same bytes.
+ * Slots live in one array in the execution's arena and are named by index, so the whole can be
+ * moved by copying. Every slot type begins with struct engine_slot. A slot's place in the array
+ * means nothing: order lives in the chains, which is why a replayed execution with other slots
+ * still encodes to the same bytes.
  */
 #ifndef ENGINE_POOL_H
 #define ENGINE_POOL_H
@@ -38,7 +40,8 @@ struct engine_chain {
 
 struct engine_pool {
     uint8_t *slots;
-    uint32_t *buckets; /* 2 * capacity of them: slot + 1 by id, linear probing; NULL when the type has no ids */
+    uint32_t *buckets; /* 2 * capacity of them: slot + 1 by id, linear probing; NULL when the type
+                          has no ids */
     uint32_t slot_bytes;
     uint32_t capacity; /* a power of two, or 0 */
     uint32_t used;     /* slots at or above it were never taken */
@@ -51,7 +54,8 @@ uint32_t engine_pool_take(struct engine_pool *pool, struct arena *arena, uint32_
 void engine_pool_give(struct engine_pool *pool, uint32_t slot);
 /* ENGINE_SLOT_NONE when absent. */
 uint32_t engine_pool_find(const struct engine_pool *pool, uint32_t id);
-/* Moves the array into another arena; what the slots refer to is the caller's to move. False: the arena is full. */
+/* Moves the array into another arena; what the slots refer to is the caller's to move. False: the
+ * arena is full. */
 bool engine_pool_move(struct engine_pool *pool, struct arena *arena);
 
 static inline void *engine_pool_at(const struct engine_pool *pool, uint32_t slot)
@@ -59,19 +63,23 @@ static inline void *engine_pool_at(const struct engine_pool *pool, uint32_t slot
     return slot == ENGINE_SLOT_NONE ? NULL : pool->slots + (size_t)slot * pool->slot_bytes;
 }
 
-void engine_chain_append(const struct engine_pool *pool, struct engine_chain *chain, unsigned link, uint32_t slot);
-void engine_chain_prepend(const struct engine_pool *pool, struct engine_chain *chain, unsigned link, uint32_t slot);
-void engine_chain_remove(const struct engine_pool *pool, struct engine_chain *chain, unsigned link, uint32_t slot);
+void engine_chain_append(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
+                         uint32_t slot);
+void engine_chain_prepend(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
+                          uint32_t slot);
+void engine_chain_remove(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
+                         uint32_t slot);
 
-static inline uint32_t engine_chain_next(const struct engine_pool *pool, unsigned link, uint32_t slot)
+static inline uint32_t engine_chain_next(const struct engine_pool *pool, unsigned link,
+                                         uint32_t slot)
 {
     return ((const struct engine_slot *)engine_pool_at(pool, slot))->links[link].next;
 }
 
 /* for (ENGINE_EACH(type, name, pool, chain, link)) …: the chain must not change meanwhile. */
-#define ENGINE_EACH(type, name, pool, chain, link) \
-    type *name = engine_pool_at((pool), (chain)->first); \
-    name != NULL; \
+#define ENGINE_EACH(type, name, pool, chain, link)                                                 \
+    type *name = engine_pool_at((pool), (chain)->first);                                           \
+    name != NULL;                                                                                  \
     name = engine_pool_at((pool), name->slot.links[link].next)
 
 #endif

@@ -8,8 +8,8 @@
 #include "engine/wait.h"
 #include "proto/wire/reader.h"
 
-static void write_waiting_one(const struct engine_execution *execution, const struct engine_token *token,
-                              struct wire_writer *writer)
+static void write_waiting_one(const struct engine_execution *execution,
+                              const struct engine_token *token, struct wire_writer *writer)
 {
     bool due = token->due_ms != ENGINE_NO_DUE;
     wire_write_map(writer, 3u + due);
@@ -26,7 +26,8 @@ void engine_reply_waiting(const struct engine_execution *execution, struct wire_
     size_t mark = wire_open_array(writer);
     uint32_t count = 0;
     if (execution->end == ENGINE_END_NONE) {
-        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                         ENGINE_LINK_QUEUE)) {
             if (token->state == ENGINE_TOKEN_WAITING) {
                 write_waiting_one(execution, token, writer);
                 count++;
@@ -36,7 +37,8 @@ void engine_reply_waiting(const struct engine_execution *execution, struct wire_
     wire_close_array(writer, mark, count);
 }
 
-static void write_error(const struct engine_execution *execution, struct span code, struct wire_writer *writer)
+static void write_error(const struct engine_execution *execution, struct span code,
+                        struct wire_writer *writer)
 {
     bool task = execution->error_task.count > 0;
     wire_write_map(writer, 2u + task);
@@ -57,7 +59,8 @@ uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wir
     ENGINE_PACK_UINT(writer, "version", execution->process->version);
     ENGINE_PACK_UINT(writer, "state", state);
     ENGINE_PACK_STRING(writer, "status", span_text(engine_status_name(state)));
-    ENGINE_PACK_STRING(writer, "lifecycle", span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
+    ENGINE_PACK_STRING(writer, "lifecycle",
+                       span_text(engine_lifecycle_name(engine_lifecycle_of(execution))));
     ENGINE_PACK_UINT(writer, "run", execution->run);
     ENGINE_PACK_UINT(writer, "sequence", execution->sequence);
     ENGINE_PACK(writer, "waiting");
@@ -84,9 +87,12 @@ void engine_steps(const struct engine_execution *execution, struct wire_writer *
     struct span entry, key, value;
     char step_id[UUID_TEXT_BYTES + 1];
     wire_write_array(writer, execution->steps.count);
-    for (uint32_t i = 0; i < execution->steps.count && wire_take(&cursor, &entry) == RESULT_OK; i++) {
+    for (uint32_t i = 0; i < execution->steps.count && wire_take(&cursor, &entry) == RESULT_OK;
+         i++) {
         int64_t sequence = wire_int_or(wire_find_text(entry, "sequence"), 0);
-        uuid_format(uuid_of_step(execution_id_span(&execution->id), execution->run, (uint32_t)sequence), step_id);
+        uuid_format(
+            uuid_of_step(execution_id_span(&execution->id), execution->run, (uint32_t)sequence),
+            step_id);
         struct wire_map_walk walk = wire_map_begin(entry);
         wire_write_map(writer, wire_count(entry) + 1);
         ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
@@ -99,12 +105,14 @@ void engine_steps(const struct engine_execution *execution, struct wire_writer *
 
 /* ---- human tasks ---- */
 
-static const char *const detail_keys[] = {"assignee", "candidateGroups", "candidateUsers", "formKey", "dueAt"};
+static const char *const detail_keys[] = {"assignee", "candidateGroups", "candidateUsers",
+                                          "formKey", "dueAt"};
 
 static void write_task(const struct engine_execution *execution, const struct engine_token *token,
                        struct wire_writer *writer)
 {
-    const struct engine_scope *scope = engine_scope_of_process(execution, engine_scope_find(execution, token->scope));
+    const struct engine_scope *scope =
+        engine_scope_of_process(execution, engine_scope_find(execution, token->scope));
     const struct engine_node *node = engine_token_node(execution, token);
     uint32_t count = 6;
     size_t mark = wire_open_map(writer);
@@ -136,7 +144,8 @@ uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writ
     if (execution->end != ENGINE_END_NONE || execution->wait_counts[ENGINE_WAIT_HUMAN] == 0) {
         return 0;
     }
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                     ENGINE_LINK_QUEUE)) {
         if (token->state == ENGINE_TOKEN_WAITING && token->wait == ENGINE_WAIT_HUMAN) {
             write_task(execution, token, writer);
             count++;

@@ -9,8 +9,9 @@
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
-uint32_t engine_scope_add_token(struct engine_decision *decision, const struct engine_scope *scope, uint32_t node,
-                                uint32_t flow, const struct engine_token *from, struct span output)
+uint32_t engine_scope_add_token(struct engine_decision *decision, const struct engine_scope *scope,
+                                uint32_t node, uint32_t flow, const struct engine_token *from,
+                                struct span output)
 {
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_TOKEN_CREATED);
     event->token = engine_decision_token_id(decision);
@@ -25,7 +26,8 @@ uint32_t engine_scope_add_token(struct engine_decision *decision, const struct e
 /* ---- opening ---- */
 
 /* Start nodes of a scope that does not exist yet. */
-static void add_start_token(struct engine_decision *decision, const struct engine_token *host, uint32_t scope, uint32_t node)
+static void add_start_token(struct engine_decision *decision, const struct engine_token *host,
+                            uint32_t scope, uint32_t node)
 {
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_TOKEN_CREATED);
     event->token = engine_decision_token_id(decision);
@@ -35,13 +37,14 @@ static void add_start_token(struct engine_decision *decision, const struct engin
     event->other = host->slot.id;
 }
 
-void engine_scope_open(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_process *process,
-                       struct span variables)
+void engine_scope_open(struct engine_decision *decision, const struct engine_visit *visit,
+                       const struct engine_process *process, struct span variables)
 {
     struct engine_indexes starts = process != NULL ? process->starts : visit->node->starts;
     if (starts.count == 0) {
-        engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("StartTaskNotFound"),
-                    ENGINE_TEXT(decision, "\"%.*s\" has nothing to start with", SPAN_ARG(visit->node->id)));
+        engine_fail(
+            decision, visit, ENGINE_TOKEN_ENTERED, span_text("StartTaskNotFound"),
+            ENGINE_TEXT(decision, "\"%.*s\" has nothing to start with", SPAN_ARG(visit->node->id)));
         return;
     }
     if (starts.count > LIMIT_TOKENS - decision->execution->token_count) {
@@ -50,7 +53,8 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
         return;
     }
     engine_decision_step(decision, visit->token, false);
-    struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_SCOPE_OPENED, visit->token);
+    struct engine_event *event =
+        engine_emit_token(decision, ENGINE_EVENT_SCOPE_OPENED, visit->token);
     uint32_t scope = engine_decision_scope_id(decision);
     event->scope = scope;
     event->flags = process != NULL ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS;
@@ -90,7 +94,8 @@ void engine_scope_terminate(struct engine_decision *decision, const struct engin
 {
     const struct engine_execution *execution = decision->execution;
     engine_decision_step(decision, visit->token, false);
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &visit->scope->tokens, ENGINE_LINK_IN_SCOPE)) {
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &visit->scope->tokens,
+                     ENGINE_LINK_IN_SCOPE)) {
         if (token != visit->token) {
             engine_scope_cancel_inside(decision, token);
         }
@@ -107,8 +112,10 @@ static void cancel_one(struct engine_decision *decision, const struct engine_tok
     visit.ops->cancel(decision, &visit);
 }
 
-/* The next scope of a walk through everything below `top`; parents before children, no recursion. NULL: that was all. */
-static const struct engine_scope *scope_below(const struct engine_execution *execution, const struct engine_scope *scope,
+/* The next scope of a walk through everything below `top`; parents before children, no recursion.
+ * NULL: that was all. */
+static const struct engine_scope *scope_below(const struct engine_execution *execution,
+                                              const struct engine_scope *scope,
                                               const struct engine_scope *top)
 {
     if (scope->children.count > 0) {
@@ -129,8 +136,10 @@ void engine_scope_cancel_inside(struct engine_decision *decision, const struct e
     const struct engine_execution *execution = decision->execution;
     cancel_one(decision, host);
     const struct engine_scope *top = engine_scope_find(execution, host->child);
-    for (const struct engine_scope *scope = top; scope != NULL; scope = scope_below(execution, scope, top)) {
-        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens, ENGINE_LINK_IN_SCOPE)) {
+    for (const struct engine_scope *scope = top; scope != NULL;
+         scope = scope_below(execution, scope, top)) {
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
+                         ENGINE_LINK_IN_SCOPE)) {
             cancel_one(decision, token);
         }
     }
@@ -142,7 +151,8 @@ void engine_scope_drop_calls(struct engine_decision *decision)
     if (execution->call_count == 0) {
         return;
     }
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked, ENGINE_LINK_QUEUE)) {
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
+                     ENGINE_LINK_QUEUE)) {
         engine_call_drop(decision, token);
     }
 }

@@ -8,14 +8,16 @@
 bool engine_state_is_waiting(const struct engine_execution *execution)
 {
     bool idle = execution->ready.count == 0 && execution->call_count == 0;
-    return execution->run > 0 && execution->end == ENGINE_END_NONE && (idle || !execution->segment_open);
+    return execution->run > 0 && execution->end == ENGINE_END_NONE &&
+           (idle || !execution->segment_open);
 }
 
 static uint8_t state_of_end(const struct engine_execution *execution)
 {
     switch ((enum engine_end)execution->end) {
     case ENGINE_END_COMPLETED:
-        return ENGINE_STATE_STOPPED | ENGINE_STATE_COMPLETED | (execution->module_missing ? ENGINE_STATE_EXCEPTION : 0);
+        return ENGINE_STATE_STOPPED | ENGINE_STATE_COMPLETED |
+               (execution->module_missing ? ENGINE_STATE_EXCEPTION : 0);
     case ENGINE_END_FAILED:
         return ENGINE_STATE_STOPPED | ENGINE_STATE_EXCEPTION;
     case ENGINE_END_ABORTED:
@@ -55,7 +57,8 @@ enum engine_lifecycle engine_lifecycle_of(const struct engine_execution *executi
     if (!engine_state_is_waiting(execution)) {
         return ENGINE_RUNNING;
     }
-    return execution->wait_counts[ENGINE_WAIT_HUMAN] > 0 ? ENGINE_WAITING_FOR_HUMAN : ENGINE_SUSPENDED;
+    return execution->wait_counts[ENGINE_WAIT_HUMAN] > 0 ? ENGINE_WAITING_FOR_HUMAN
+                                                         : ENGINE_SUSPENDED;
 }
 
 struct span engine_state_error(const struct engine_execution *execution)
@@ -84,9 +87,9 @@ const char *engine_status_name(uint8_t state)
 const char *engine_lifecycle_name(enum engine_lifecycle lifecycle)
 {
     static const char *const names[ENGINE_LIFECYCLE_COUNT] = {
-        [ENGINE_PENDING] = "Pending",       [ENGINE_RUNNING] = "Running",
-        [ENGINE_SUSPENDED] = "Suspended",   [ENGINE_WAITING_FOR_HUMAN] = "WaitingForHuman",
-        [ENGINE_COMPLETED] = "Completed",   [ENGINE_FAILED] = "Failed",
+        [ENGINE_PENDING] = "Pending",     [ENGINE_RUNNING] = "Running",
+        [ENGINE_SUSPENDED] = "Suspended", [ENGINE_WAITING_FOR_HUMAN] = "WaitingForHuman",
+        [ENGINE_COMPLETED] = "Completed", [ENGINE_FAILED] = "Failed",
     };
     ASSERT(lifecycle < ENGINE_LIFECYCLE_COUNT);
     return names[lifecycle];
@@ -99,7 +102,8 @@ const char *engine_lifecycle_name(enum engine_lifecycle lifecycle)
 static const bool verb_table[ENGINE_LIFECYCLE_COUNT][VERB_COUNT] = {
     [ENGINE_PENDING] = {[ENGINE_IN_ABORT] = true},
     [ENGINE_RUNNING] = {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_ABORT] = true},
-    [ENGINE_SUSPENDED] = {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_RESUME] = true, [ENGINE_IN_ABORT] = true},
+    [ENGINE_SUSPENDED] =
+        {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_RESUME] = true, [ENGINE_IN_ABORT] = true},
     [ENGINE_WAITING_FOR_HUMAN] = {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_ABORT] = true},
     [ENGINE_COMPLETED] = {[ENGINE_IN_RESTART] = true},
     [ENGINE_FAILED] = {[ENGINE_IN_RESTART] = true, [ENGINE_IN_RETRY] = true},
@@ -111,7 +115,8 @@ bool engine_state_allows(const struct engine_execution *execution, enum engine_i
     if (!verb_table[engine_lifecycle_of(execution)][verb]) {
         return false;
     }
-    /* Suspended is the lifecycle of a timer's wait too: what an operator suspended is told from it by the flag. */
+    /* Suspended is the lifecycle of a timer's wait too: what an operator suspended is told from it
+     * by the flag. */
     switch (verb) {
     case ENGINE_IN_SUSPEND:
         return !execution->suspended;
@@ -133,9 +138,11 @@ bool engine_state_allows(const struct engine_execution *execution, enum engine_i
 const char *engine_verb_name(enum engine_input_kind verb)
 {
     static const char *const names[VERB_COUNT] = {
-        [ENGINE_IN_START] = "start",   [ENGINE_IN_CALL_DONE] = "call done", [ENGINE_IN_CALLBACK] = "callback",
-        [ENGINE_IN_TIMER] = "timer",   [ENGINE_IN_SUSPEND] = "suspend",     [ENGINE_IN_RESUME] = "resume",
-        [ENGINE_IN_ABORT] = "abort",   [ENGINE_IN_RESTART] = "restart",     [ENGINE_IN_RETRY] = "retry",
+        [ENGINE_IN_START] = "start",       [ENGINE_IN_CALL_DONE] = "call done",
+        [ENGINE_IN_CALLBACK] = "callback", [ENGINE_IN_TIMER] = "timer",
+        [ENGINE_IN_SUSPEND] = "suspend",   [ENGINE_IN_RESUME] = "resume",
+        [ENGINE_IN_ABORT] = "abort",       [ENGINE_IN_RESTART] = "restart",
+        [ENGINE_IN_RETRY] = "retry",
     };
     ASSERT(verb < VERB_COUNT);
     return names[verb];
@@ -153,7 +160,8 @@ void engine_look(const struct engine_execution *execution, struct engine_view *o
         .revision = execution->revision,
         .event_sequence = execution->event_sequence,
         .ended = execution->end != ENGINE_END_NONE,
-        .waiting = execution->run > 0 && execution->end == ENGINE_END_NONE && !execution->segment_open,
+        .waiting =
+            execution->run > 0 && execution->end == ENGINE_END_NONE && !execution->segment_open,
         .human = execution->wait_counts[ENGINE_WAIT_HUMAN] > 0,
         .retrying = execution->wait_counts[ENGINE_WAIT_RETRY] > 0,
         .call_count = execution->call_count,

@@ -1,6 +1,6 @@
 /*
- * state.h: what the world sees of an execution's state, derived (engine.md 2): flags, status, lifecycle; and which operator
- * verb is legal when.
+ * state.h: what the world sees of an execution's state, derived (engine.md 2): flags, status,
+ * lifecycle; and which operator verb is legal when.
  */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H

@@ -14,7 +14,8 @@
 /* ---- scripts that the engine evaluates itself ---- */
 
 /* The result goes to the result variable, and is the step's output. */
-static struct span script_body(struct engine_decision *decision, const struct engine_visit *visit, struct span result)
+static struct span script_body(struct engine_decision *decision, const struct engine_visit *visit,
+                               struct span result)
 {
     struct wire_writer writer;
     bool named = visit->node->result_variable.count > 0;
@@ -30,17 +31,21 @@ static struct span script_body(struct engine_decision *decision, const struct en
     return wire_writer_span(&writer);
 }
 
-static void run_script(struct engine_decision *decision, const struct engine_visit *visit, struct span local)
+static void run_script(struct engine_decision *decision, const struct engine_visit *visit,
+                       struct span local)
 {
     struct engine_scene scene;
     struct engine_evaluation evaluation;
     engine_scene_init(&scene, decision, visit->scope, visit->token);
     scene.local = local;
-    if (engine_expression_evaluate(visit->node->script, &scene.names, decision->arena, &evaluation) != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text("script"), evaluation.error.message);
+    if (engine_expression_evaluate(visit->node->script, &scene.names, decision->arena,
+                                   &evaluation) != RESULT_OK) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text("script"),
+                               evaluation.error.message);
         return;
     }
-    engine_answer_made(decision, visit, NULL, script_body(decision, visit, evaluation.value), local);
+    engine_answer_made(decision, visit, NULL, script_body(decision, visit, evaluation.value),
+                       local);
 }
 
 /* ---- test mode ---- */
@@ -63,8 +68,8 @@ static struct span test_body(struct engine_decision *decision, const struct engi
 
 /* ---- modules ---- */
 
-static void run_module(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_module *module,
-                       struct span local)
+static void run_module(struct engine_decision *decision, const struct engine_visit *visit,
+                       const struct engine_module *module, struct span local)
 {
     struct span config;
     if (!engine_call_config(decision, visit, local, &config)) {
@@ -73,30 +78,36 @@ static void run_module(struct engine_decision *decision, const struct engine_vis
     if (decision->execution->is_test && module->side_effects) {
         engine_answer_made(decision, visit, module, test_body(decision, module), local);
     } else if (engine_builtin_is_internal(module->builtin)) {
-        engine_answer_made(decision, visit, module, engine_builtin_run(decision, module->builtin, config), local);
+        engine_answer_made(decision, visit, module,
+                           engine_builtin_run(decision, module->builtin, config), local);
     } else if (engine_call_url(module, config).count == 0) {
-        engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("ModuleFailed"),
-                    ENGINE_TEXT(decision, "\"%.*s\" has no url to call", SPAN_ARG(visit->node->id)));
+        engine_fail(
+            decision, visit, ENGINE_TOKEN_ENTERED, span_text("ModuleFailed"),
+            ENGINE_TEXT(decision, "\"%.*s\" has no url to call", SPAN_ARG(visit->node->id)));
     } else {
         engine_call_out(decision, visit, module, ENGINE_PHASE_EXECUTE, config);
     }
 }
 
-void engine_unserved_miss(struct engine_decision *decision, const struct engine_visit *visit, struct span local)
+void engine_unserved_miss(struct engine_decision *decision, const struct engine_visit *visit,
+                          struct span local)
 {
     (void)local;
-    struct span text = ENGINE_TEXT(decision, "no module for task type \"%.*s\"", SPAN_ARG(visit->node->task_type));
+    struct span text =
+        ENGINE_TEXT(decision, "no module for task type \"%.*s\"", SPAN_ARG(visit->node->task_type));
     engine_emit_token(decision, ENGINE_EVENT_MODULE_MISSED, visit->token)->text = text;
     engine_emit_log(decision, ENGINE_LEVEL_WARN, visit, text);
     engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
 }
 
-void engine_unserved_pass(struct engine_decision *decision, const struct engine_visit *visit, struct span local)
+void engine_unserved_pass(struct engine_decision *decision, const struct engine_visit *visit,
+                          struct span local)
 {
     engine_answer_made(decision, visit, NULL, SPAN_EMPTY, local);
 }
 
-void engine_task_work(struct engine_decision *decision, const struct engine_visit *visit, engine_unserved_fn unserved)
+void engine_task_work(struct engine_decision *decision, const struct engine_visit *visit,
+                      engine_unserved_fn unserved)
 {
     const struct engine_node *node = visit->node;
     struct span local;
@@ -106,7 +117,8 @@ void engine_task_work(struct engine_decision *decision, const struct engine_visi
         return;
     }
     const struct engine_module *module = engine_call_module(decision, visit);
-    if (visit->token->callback.count > 0 && module != NULL) { /* its module failed to take the callback: again */
+    if (visit->token->callback.count > 0 &&
+        module != NULL) { /* its module failed to take the callback: again */
         struct span config;
         if (engine_call_config(decision, visit, visit->token->local, &config)) {
             engine_call_out(decision, visit, module, ENGINE_PHASE_CALLBACK, config);

@@ -18,7 +18,8 @@ struct moment {
     bool in_past;
 };
 
-static bool read_moment(enum engine_timer_kind kind, struct span text, int64_t now_ms, struct moment *moment)
+static bool read_moment(enum engine_timer_kind kind, struct span text, int64_t now_ms,
+                        struct moment *moment)
 {
     struct engine_duration duration;
     struct engine_cycle cycle;
@@ -47,31 +48,36 @@ static bool read_moment(enum engine_timer_kind kind, struct span text, int64_t n
 }
 
 /* Field report F59: a negative duration counts as now, once, with a warning. */
-static void warn_of_past(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *node,
-                         struct span text)
+static void warn_of_past(struct engine_decision *decision, const struct engine_visit *visit,
+                         const struct engine_node *node, struct span text)
 {
     engine_emit_log(decision, ENGINE_LEVEL_WARN, visit,
-                    ENGINE_TEXT(decision, "timer \"%.*s\": the duration %.*s is negative and counts as now",
+                    ENGINE_TEXT(decision,
+                                "timer \"%.*s\": the duration %.*s is negative and counts as now",
                                 SPAN_ARG(node->id), SPAN_ARG(text)));
 }
 
-static bool find_moment(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *node,
-                        struct engine_scene *scene, struct moment *moment)
+static bool find_moment(struct engine_decision *decision, const struct engine_visit *visit,
+                        const struct engine_node *node, struct engine_scene *scene,
+                        struct moment *moment)
 {
     const struct engine_event_definition *definition = &node->events[0];
     struct engine_evaluation evaluation = {0};
     struct span what = ENGINE_TEXT(decision, "timer \"%.*s\"", SPAN_ARG(node->id));
     *moment = (struct moment){.due_ms = ENGINE_NO_DUE};
-    if (definition->timer_value != NULL && engine_expression_evaluate(definition->timer_value, &scene->names, decision->arena,
-                                                                      &evaluation) != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what, evaluation.error.message);
+    if (definition->timer_value != NULL &&
+        engine_expression_evaluate(definition->timer_value, &scene->names, decision->arena,
+                                   &evaluation) != RESULT_OK) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what,
+                               evaluation.error.message);
         return false;
     }
     struct span text = wire_string_or(evaluation.value, "");
     int64_t now_ms = decision->execution->now_ms;
     if (!read_moment(definition->timer, text, now_ms, moment)) {
         struct span reason = ENGINE_TEXT(decision, "\"%.*s\": %s", SPAN_ARG(text), moment->reason);
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what, (const char *)reason.bytes);
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what,
+                               (const char *)reason.bytes);
         return false;
     }
     if (moment->in_past) {
@@ -81,21 +87,23 @@ static bool find_moment(struct engine_decision *decision, const struct engine_vi
     return true;
 }
 
-bool engine_timer_arm(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *boundary,
-                      struct engine_scene *scene)
+bool engine_timer_arm(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_node *boundary, struct engine_scene *scene)
 {
     struct moment moment;
     if (!find_moment(decision, visit, boundary, scene, &moment)) {
         return false;
     }
-    struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_TIMER_ARMED, visit->token);
+    struct engine_event *event =
+        engine_emit_token(decision, ENGINE_EVENT_TIMER_ARMED, visit->token);
     event->node = boundary->index;
     event->at_ms = moment.due_ms;
     event->text = moment.cycle;
     return true;
 }
 
-bool engine_timer_due(struct engine_decision *decision, const struct engine_visit *visit, int64_t *due_ms)
+bool engine_timer_due(struct engine_decision *decision, const struct engine_visit *visit,
+                      int64_t *due_ms)
 {
     struct moment moment;
     struct engine_scene scene;
@@ -105,7 +113,8 @@ bool engine_timer_due(struct engine_decision *decision, const struct engine_visi
     return found;
 }
 
-/* Field report F55: a cycle that slept through several ticks fires once, and its next due time lies in the future. */
+/* Field report F55: a cycle that slept through several ticks fires once, and its next due time lies
+ * in the future. */
 static int64_t next_due(const struct engine_decision *decision, const struct engine_timer *timer)
 {
     struct engine_cycle cycle;
@@ -120,7 +129,8 @@ static int64_t next_due(const struct engine_decision *decision, const struct eng
     return due_ms;
 }
 
-void engine_timer_fire(struct engine_decision *decision, const struct engine_token *host, const struct engine_timer *timer)
+void engine_timer_fire(struct engine_decision *decision, const struct engine_token *host,
+                       const struct engine_timer *timer)
 {
     const struct engine_scope *scope = engine_scope_find(decision->execution, host->scope);
     ASSERT(scope != NULL && timer->node < scope->process->node_count);

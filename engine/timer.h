@@ -1,17 +1,21 @@
 /*
- * timer.h: timer events: when they are due, and what happens then. ISO 8601 is engine/time's business.
+ * timer.h: timer events: when they are due, and what happens then. ISO 8601 is engine/time's
+ * business.
  */
 #ifndef ENGINE_TIMER_H
 #define ENGINE_TIMER_H
 
 #include "engine/names.h"
 
-/* Arms the boundary timer on the visit's token. False: its expression failed, which was decided on. */
-bool engine_timer_arm(struct engine_decision *decision, const struct engine_visit *visit, const struct engine_node *boundary,
-                      struct engine_scene *scene);
+/* Arms the boundary timer on the visit's token. False: its expression failed, which was decided on.
+ */
+bool engine_timer_arm(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_node *boundary, struct engine_scene *scene);
 /* When a timer catch event that the visit's token enters now is due. False as above. */
-bool engine_timer_due(struct engine_decision *decision, const struct engine_visit *visit, int64_t *due_ms);
+bool engine_timer_due(struct engine_decision *decision, const struct engine_visit *visit,
+                      int64_t *due_ms);
 /* A boundary timer is due: fires it and arms its next time, if it is a cycle. */
-void engine_timer_fire(struct engine_decision *decision, const struct engine_token *host, const struct engine_timer *timer);
+void engine_timer_fire(struct engine_decision *decision, const struct engine_token *host,
+                       const struct engine_timer *timer);
 
 #endif

@@ -11,9 +11,10 @@
 #include "proto/wire/writer.h"
 
 static const char *const wait_names[ENGINE_WAIT_COUNT] = {
-    [ENGINE_WAIT_NONE] = "none",     [ENGINE_WAIT_CALLBACK] = "callback", [ENGINE_WAIT_HUMAN] = "human",
-    [ENGINE_WAIT_TIMER] = "timer",   [ENGINE_WAIT_MESSAGE] = "message",   [ENGINE_WAIT_SIGNAL] = "signal",
-    [ENGINE_WAIT_RETRY] = "retry",   [ENGINE_WAIT_EVENT] = "event",
+    [ENGINE_WAIT_NONE] = "none",       [ENGINE_WAIT_CALLBACK] = "callback",
+    [ENGINE_WAIT_HUMAN] = "human",     [ENGINE_WAIT_TIMER] = "timer",
+    [ENGINE_WAIT_MESSAGE] = "message", [ENGINE_WAIT_SIGNAL] = "signal",
+    [ENGINE_WAIT_RETRY] = "retry",     [ENGINE_WAIT_EVENT] = "event",
 };
 
 const char *engine_wait_name(uint8_t wait)
@@ -32,8 +33,8 @@ uint8_t engine_wait_parse(struct span name)
     return ENGINE_WAIT_NONE;
 }
 
-void engine_wait_open(struct engine_decision *decision, const struct engine_visit *visit, enum engine_wait wait,
-                      struct span detail, int64_t due_ms)
+void engine_wait_open(struct engine_decision *decision, const struct engine_visit *visit,
+                      enum engine_wait wait, struct span detail, int64_t due_ms)
 {
     if (wait != ENGINE_WAIT_RETRY) { /* the step of a retry is not over */
         engine_decision_step(decision, visit->token, true);
@@ -71,16 +72,18 @@ static void write_names(struct wire_writer *writer, struct span value)
 }
 
 /* Evaluates one part of the assignment; an absent or null one is left out. */
-static bool write_part(struct engine_decision *decision, const struct engine_visit *visit, struct engine_scene *scene,
-                       struct wire_writer *writer, const char *key, const struct engine_expression *expression, bool list,
-                       uint32_t *count)
+static bool write_part(struct engine_decision *decision, const struct engine_visit *visit,
+                       struct engine_scene *scene, struct wire_writer *writer, const char *key,
+                       const struct engine_expression *expression, bool list, uint32_t *count)
 {
     struct engine_evaluation evaluation;
     if (expression == NULL) {
         return true;
     }
-    if (engine_expression_evaluate(expression, &scene->names, decision->arena, &evaluation) != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text(key), evaluation.error.message);
+    if (engine_expression_evaluate(expression, &scene->names, decision->arena, &evaluation) !=
+        RESULT_OK) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text(key),
+                               evaluation.error.message);
         return false;
     }
     if (wire_head(evaluation.value).type == WIRE_NIL) {
@@ -96,7 +99,8 @@ static bool write_part(struct engine_decision *decision, const struct engine_vis
     return true;
 }
 
-void engine_wait_human(struct engine_decision *decision, const struct engine_visit *visit, struct span local)
+void engine_wait_human(struct engine_decision *decision, const struct engine_visit *visit,
+                       struct span local)
 {
     const struct engine_assignment *assignment = &visit->node->assignment;
     struct engine_scene scene;
@@ -106,10 +110,14 @@ void engine_wait_human(struct engine_decision *decision, const struct engine_vis
     scene.local = local;
     wire_writer_init(&writer, decision->arena, 128 + local.count);
     size_t mark = wire_open_map(&writer);
-    if (!write_part(decision, visit, &scene, &writer, "assignee", assignment->assignee, false, &count) ||
-        !write_part(decision, visit, &scene, &writer, "candidateGroups", assignment->candidate_groups, true, &count) ||
-        !write_part(decision, visit, &scene, &writer, "candidateUsers", assignment->candidate_users, true, &count) ||
-        !write_part(decision, visit, &scene, &writer, "dueAt", assignment->due_date, false, &count)) {
+    if (!write_part(decision, visit, &scene, &writer, "assignee", assignment->assignee, false,
+                    &count) ||
+        !write_part(decision, visit, &scene, &writer, "candidateGroups",
+                    assignment->candidate_groups, true, &count) ||
+        !write_part(decision, visit, &scene, &writer, "candidateUsers", assignment->candidate_users,
+                    true, &count) ||
+        !write_part(decision, visit, &scene, &writer, "dueAt", assignment->due_date, false,
+                    &count)) {
         return;
     }
     if (assignment->form_key.count > 0) {
@@ -117,22 +125,25 @@ void engine_wait_human(struct engine_decision *decision, const struct engine_vis
         count++;
     }
     wire_close_map(&writer, mark, count);
-    engine_wait_open(decision, visit, ENGINE_WAIT_HUMAN, count == 0 ? SPAN_EMPTY : wire_writer_span(&writer), ENGINE_NO_DUE);
+    engine_wait_open(decision, visit, ENGINE_WAIT_HUMAN,
+                     count == 0 ? SPAN_EMPTY : wire_writer_span(&writer), ENGINE_NO_DUE);
 }
 
 /* ---- callbacks ---- */
 
-static bool takes_callback(const struct engine_execution *execution, const struct engine_token *token, struct span task_id)
+static bool takes_callback(const struct engine_execution *execution,
+                           const struct engine_token *token, struct span task_id)
 {
     return token->state == ENGINE_TOKEN_WAITING &&
            (token->wait == ENGINE_WAIT_CALLBACK || token->wait == ENGINE_WAIT_HUMAN) &&
            (task_id.count == 0 || span_equal(engine_token_node(execution, token)->id, task_id));
 }
 
-const struct engine_token *engine_wait_next(const struct engine_execution *execution, struct span task_id,
-                                            const struct engine_token *after)
+const struct engine_token *engine_wait_next(const struct engine_execution *execution,
+                                            struct span task_id, const struct engine_token *after)
 {
-    uint32_t slot = after == NULL ? execution->parked.first : after->slot.links[ENGINE_LINK_QUEUE].next;
+    uint32_t slot =
+        after == NULL ? execution->parked.first : after->slot.links[ENGINE_LINK_QUEUE].next;
     const struct engine_token *token = engine_token_at(execution, slot);
     while (token != NULL && !takes_callback(execution, token, task_id)) {
         token = engine_token_at(execution, token->slot.links[ENGINE_LINK_QUEUE].next);
@@ -140,7 +151,8 @@ const struct engine_token *engine_wait_next(const struct engine_execution *execu
     return token;
 }
 
-struct span engine_wait_content(struct engine_decision *decision, struct span payload, struct span output, struct span error)
+struct span engine_wait_content(struct engine_decision *decision, struct span payload,
+                                struct span output, struct span error)
 {
     struct wire_writer writer;
     wire_writer_init(&writer, decision->arena, payload.count + output.count + error.count + 16);
@@ -155,7 +167,8 @@ bool engine_wait_take_kept(struct engine_decision *decision)
 {
     const struct engine_execution *execution = decision->execution;
     for (uint32_t i = 0; i < execution->inbox_count; i++) {
-        const struct engine_token *token = engine_wait_next(execution, execution->inbox[i].task_id, NULL);
+        const struct engine_token *token =
+            engine_wait_next(execution, execution->inbox[i].task_id, NULL);
         if (token != NULL) {
             struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_CALLBACK, token);
             event->value = arena_copy(decision->arena, execution->inbox[i].content);

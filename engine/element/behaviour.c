@@ -6,18 +6,22 @@
 #include "engine/flow.h"
 #include "proto/base/limits.h"
 
-/* engine.md 3: a step is one entry of a token into a node; its path's length is bounded, so a loop without a wait ends. */
+/* engine.md 3: a step is one entry of a token into a node; its path's length is bounded, so a loop
+ * without a wait ends. */
 void engine_arrive_enter(struct engine_decision *decision, const struct engine_visit *visit)
 {
     const struct engine_execution *execution = decision->execution;
     uint32_t path = visit->token->segment == execution->segment ? visit->token->path : 0;
     if (path >= LIMIT_STEPS) {
         engine_fail(decision, visit, ENGINE_TOKEN_ARRIVED, span_text("StepLimitExceeded"),
-                    ENGINE_TEXT(decision, "more than %u steps on one path before \"%.*s\": does the model loop without a wait?",
+                    ENGINE_TEXT(decision,
+                                "more than %u steps on one path before \"%.*s\": does the model "
+                                "loop without a wait?",
                                 LIMIT_STEPS, SPAN_ARG(visit->node->id)));
         return;
     }
-    engine_emit_token(decision, ENGINE_EVENT_ENTERED, visit->token)->count = execution->sequence + 1;
+    engine_emit_token(decision, ENGINE_EVENT_ENTERED, visit->token)->count =
+        execution->sequence + 1;
 }
 
 void engine_work_pass(struct engine_decision *decision, const struct engine_visit *visit)

@@ -1,5 +1,6 @@
 /*
- * boundary_event.c: a token stands here only when the event has fired (timer.c, failure.c); from here on it is like any event.
+ * boundary_event.c: a token stands here only when the event has fired (timer.c, failure.c); from
+ * here on it is like any event.
  */
 #include "engine/element/element.h"
 

@@ -9,7 +9,8 @@
 #include "proto/wire/writer.h"
 
 /* All that the caller sees, inner scopes winning. */
-static struct span visible_variables(struct engine_decision *decision, const struct engine_visit *visit)
+static struct span visible_variables(struct engine_decision *decision,
+                                     const struct engine_visit *visit)
 {
     const struct engine_execution *execution = decision->execution;
     const struct engine_scope *scope = visit->scope;
@@ -23,26 +24,29 @@ static struct span visible_variables(struct engine_decision *decision, const str
     }
 }
 
-static const struct engine_process *find_called(struct engine_decision *decision, const struct engine_visit *visit,
-                                                struct span local)
+static const struct engine_process *find_called(struct engine_decision *decision,
+                                                const struct engine_visit *visit, struct span local)
 {
     const struct engine_execution *execution = decision->execution;
     struct engine_scene scene;
     struct engine_evaluation evaluation = {0};
     engine_scene_init(&scene, decision, visit->scope, visit->token);
     scene.local = local;
-    if (visit->node->called != NULL && engine_expression_evaluate(visit->node->called, &scene.names, decision->arena,
-                                                                  &evaluation) != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text("called process"), evaluation.error.message);
+    if (visit->node->called != NULL &&
+        engine_expression_evaluate(visit->node->called, &scene.names, decision->arena,
+                                   &evaluation) != RESULT_OK) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text("called process"),
+                               evaluation.error.message);
         return NULL;
     }
     struct span id = wire_string_or(evaluation.value, "");
     const struct engine_process *process =
-        id.count == 0 ? NULL : execution->library->process(execution->library, execution->project, id, 0);
+        id.count == 0 ? NULL
+                      : execution->library->process(execution->library, execution->project, id, 0);
     if (process == NULL) {
         engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("DefinitionNotFound"),
-                    ENGINE_TEXT(decision, "\"%.*s\" calls process \"%.*s\", which does not exist", SPAN_ARG(visit->node->id),
-                                SPAN_ARG(id)));
+                    ENGINE_TEXT(decision, "\"%.*s\" calls process \"%.*s\", which does not exist",
+                                SPAN_ARG(visit->node->id), SPAN_ARG(id)));
     }
     return process;
 }

@@ -1,5 +1,6 @@
 /*
- * element.c: the table of elements, from kinds.def, and the row of those that are read but not executed yet.
+ * element.c: the table of elements, from kinds.def, and the row of those that are read but not
+ * executed yet.
  */
 #include "engine/element/element.h"
 
@@ -18,7 +19,10 @@ const struct engine_element_ops *engine_element_of(enum engine_kind kind)
     return rows[kind];
 }
 
-bool engine_element_executes(enum engine_kind kind) { return engine_element_of(kind) != &engine_element_unsupported; }
+bool engine_element_executes(enum engine_kind kind)
+{
+    return engine_element_of(kind) != &engine_element_unsupported;
+}
 
 bool engine_element_reaches(enum engine_kind kind, uint8_t state)
 {

@@ -1,6 +1,7 @@
 /*
- * element.h: one row per BPMN element. All that an element does, it does through its row; what two elements share is a named
- * behaviour below. Rows are declared from kinds.def, so an element without a row does not link.
+ * element.h: one row per BPMN element. All that an element does, it does through its row; what two
+ * elements share is a named behaviour below. Rows are declared from kinds.def, so an element
+ * without a row does not link.
  */
 #ifndef ENGINE_ELEMENT_ELEMENT_H
 #define ENGINE_ELEMENT_ELEMENT_H
@@ -11,7 +12,7 @@
 typedef void (*engine_visit_fn)(struct engine_decision *decision, const struct engine_visit *visit);
 
 struct engine_element_ops {
-    const char *name; /* BPMN element name */
+    const char *name;       /* BPMN element name */
     engine_visit_fn arrive; /* a token stands before the node (ARRIVED) */
     engine_visit_fn work;   /* the node's work, from its beginning (ENTERED) */
     engine_visit_fn answer; /* a module replied or a callback came (ANSWERED) */
@@ -26,13 +27,15 @@ struct engine_element_ops {
 
 const struct engine_element_ops *engine_element_of(enum engine_kind kind);
 
-/* Does the core execute this kind, or is it only read? Which events and markers it may bear: engine/read/support.c. */
+/* Does the core execute this kind, or is it only read? Which events and markers it may bear:
+ * engine/read/support.c. */
 bool engine_element_executes(enum engine_kind kind);
 
 /* Can a token of this kind of node be in that state at all? Stored bytes may say otherwise. */
 bool engine_element_reaches(enum engine_kind kind, uint8_t state);
 
-/* ---- named behaviours (engine/element/behaviour.c and the files that their names begin with) ---- */
+/* ---- named behaviours (engine/element/behaviour.c and the files that their names begin with) ----
+ */
 
 /* A slot that this element can never reach: an invariant of ours is broken. */
 void engine_never(struct engine_decision *decision, const struct engine_visit *visit);

@@ -1,5 +1,6 @@
 /*
- * end_event.c: none, error and terminate end events. A none end eats one token; the scope ends with its last one (traps.md 10).
+ * end_event.c: none, error and terminate end events. A none end eats one token; the scope ends with
+ * its last one (traps.md 10).
  */
 #include "engine/element/element.h"
 #include "engine/failure.h"
@@ -14,7 +15,8 @@ static void throw_error(struct engine_decision *decision, const struct engine_vi
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    enum engine_event_kind kind = visit->node->event_count == 0 ? ENGINE_ON_NONE : visit->node->events[0].kind;
+    enum engine_event_kind kind =
+        visit->node->event_count == 0 ? ENGINE_ON_NONE : visit->node->events[0].kind;
     if (kind == ENGINE_ON_NONE) {
         engine_scope_consume(decision, visit);
     } else if (kind == ENGINE_ON_TERMINATE) {

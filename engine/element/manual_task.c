@@ -1,5 +1,6 @@
 /*
- * manual_task.c: work outside of any system: it passes silently unless a module wants to know (engine.md 3).
+ * manual_task.c: work outside of any system: it passes silently unless a module wants to know
+ * (engine.md 3).
  */
 #include "engine/answer.h"
 #include "engine/call.h"

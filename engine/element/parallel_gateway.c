@@ -1,5 +1,6 @@
 /*
- * parallel_gateway.c: joins one token from every incoming flow, then forks to every outgoing one, conditions or not.
+ * parallel_gateway.c: joins one token from every incoming flow, then forks to every outgoing one,
+ * conditions or not.
  */
 #include "engine/element/element.h"
 #include "engine/flow.h"

@@ -7,7 +7,8 @@
 #include "engine/task.h"
 #include "engine/wait.h"
 
-static void wait_for_callback(struct engine_decision *decision, const struct engine_visit *visit, struct span local)
+static void wait_for_callback(struct engine_decision *decision, const struct engine_visit *visit,
+                              struct span local)
 {
     (void)local;
     engine_wait_open(decision, visit, ENGINE_WAIT_CALLBACK, SPAN_EMPTY, ENGINE_NO_DUE);

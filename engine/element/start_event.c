@@ -1,5 +1,6 @@
 /*
- * start_event.c: where a token begins. Started by hand, every start event is a plain one, whatever its trigger.
+ * start_event.c: where a token begins. Started by hand, every start event is a plain one, whatever
+ * its trigger.
  */
 #include "engine/element/element.h"
 

@@ -1,5 +1,6 @@
 /*
- * sub_process.c: an embedded sub-process: a scope with its own local variables, which its inputs make.
+ * sub_process.c: an embedded sub-process: a scope with its own local variables, which its inputs
+ * make.
  */
 #include "engine/activity.h"
 #include "engine/element/element.h"

@@ -1,10 +1,10 @@
 /*
  * task.c: the task of no kind: a module if one serves it, else it passes silently (engine.md 3).
  */
+#include "engine/task.h"
 #include "engine/answer.h"
 #include "engine/call.h"
 #include "engine/element/element.h"
-#include "engine/task.h"
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {

@@ -1,5 +1,6 @@
 /*
- * Bytes: snapshots, journals and step blobs against damage, and the properties that recovery stands on.
+ * Bytes: snapshots, journals and step blobs against damage, and the properties that recovery stands
+ * on.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -9,14 +10,16 @@
 #include "proto/wire/writer.h"
 #include "tests/conformance/world.h"
 
-static const char rich[] = WORLD_FILE(
-    WORLD_PROCESS("p", START("s") SERVICE("a") USER("u")
-                           "<boundaryEvent id='b' attachedToRef='u' cancelActivity='false'><timerEventDefinition><timeCycle>R3/PT1M</timeCycle>"
-                           "</timerEventDefinition></boundaryEvent>"
-                           "<subProcess id='sub'><startEvent id='i'/><callActivity id='c' calledElement='q'/>" FLOW("i", "c") "</subProcess>"
-                           AND("j") FLOW("s", "a") FLOW("s", "u") FLOW("s", "sub") FLOW("s", "j") FLOW("a", "j") FLOW("u", "j")
-                               FLOW("sub", "j"))
-        WORLD_PROCESS("q", START("qs") SERVICE("qa") FLOW("qs", "qa")));
+static const char rich[] = WORLD_FILE(WORLD_PROCESS(
+    "p", START("s") SERVICE("a") USER(
+             "u") "<boundaryEvent id='b' attachedToRef='u' "
+                  "cancelActivity='false'><timerEventDefinition><timeCycle>R3/PT1M</timeCycle>"
+                  "</timerEventDefinition></boundaryEvent>"
+                  "<subProcess id='sub'><startEvent id='i'/><callActivity id='c' "
+                  "calledElement='q'/>" FLOW("i", "c") "</subProcess>" AND("j") FLOW("s", "a")
+                      FLOW("s", "u") FLOW("s", "sub") FLOW("s", "j") FLOW("a", "j") FLOW("u", "j")
+                          FLOW("sub", "j")) WORLD_PROCESS("q", START("qs") SERVICE("qa")
+                                                                   FLOW("qs", "qa")));
 
 static void open_rich(struct world *world)
 {
@@ -44,7 +47,8 @@ Test(bytes, truncated_anywhere_are_a_miss_never_a_crash)
         struct engine_execution *execution;
         uint8_t *cut = malloc(count + 1); /* so that ASan sees a read behind the end */
         memcpy(cut, bytes.bytes, count);
-        cr_expect_neq(engine_decode(&world.library, span_of(cut, count), &execution), RESULT_OK, "%zu", count);
+        cr_expect_neq(engine_decode(&world.library, span_of(cut, count), &execution), RESULT_OK,
+                      "%zu", count);
         cr_expect_null(execution);
         free(cut);
     }
@@ -141,7 +145,8 @@ static void open_journal(struct journal *journal, struct world *world)
     journal->execution = engine_new(&world->library, &start, world->now_ms);
     engine_output_init(&output, &journal->arena);
     cr_assert_eq(engine_accept(journal->execution, &input, &output), RESULT_OK);
-    cr_assert_eq(engine_advance(journal->execution, world->now_ms, 100, NULL, NULL, &output, &more), RESULT_OK);
+    cr_assert_eq(engine_advance(journal->execution, world->now_ms, 100, NULL, NULL, &output, &more),
+                 RESULT_OK);
     record(journal, &output);
 }
 
@@ -155,13 +160,15 @@ Test(journal, run_that_overlaps_a_snapshot_is_applied_once)
     struct engine_execution *again = NULL;
 
     cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK);
-    cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK, "all of it is known already");
+    cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK,
+                 "all of it is known already");
 
     struct engine_view left, right;
     engine_look(journal.execution, &left);
     engine_look(again, &right);
     cr_expect_eq(left.event_sequence, right.event_sequence);
-    cr_expect_eq(engine_replay(&world.library, events, left.event_sequence + 2, &again), RESULT_CORRUPT, "a gap");
+    cr_expect_eq(engine_replay(&world.library, events, left.event_sequence + 2, &again),
+                 RESULT_CORRUPT, "a gap");
     engine_free(again);
     engine_free(journal.execution);
     arena_release(&journal.arena);
@@ -180,8 +187,10 @@ Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
         struct engine_execution *execution = NULL;
         memcpy(copy, events.bytes, events.count);
         copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        enum result result = engine_replay(&world.library, span_of(copy, events.count), 1, &execution);
-        cr_expect(result == RESULT_OK || result == RESULT_CORRUPT || result == RESULT_NOT_FOUND || result == RESULT_LIMIT);
+        enum result result =
+            engine_replay(&world.library, span_of(copy, events.count), 1, &execution);
+        cr_expect(result == RESULT_OK || result == RESULT_CORRUPT || result == RESULT_NOT_FOUND ||
+                  result == RESULT_LIMIT);
         engine_free(execution);
     }
     free(copy);
@@ -191,7 +200,8 @@ Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
 }
 
 /* engine.md 6: a step blob does not grow with the number of steps. */
-static void note_size(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+static void note_size(void *owner, struct engine_execution *execution,
+                      const struct engine_effect *step)
 {
     size_t *largest = owner;
     struct arena arena;
@@ -207,7 +217,10 @@ Test(bytes, of_a_step_do_not_grow_with_the_steps_before)
 {
     struct world world;
     size_t early = 0, late = 0;
-    world_open(&world, WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")), NULL);
+    world_open(
+        &world,
+        WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")),
+        NULL);
     struct engine_start start = {.id = {.count = 1, .text = "t"},
                                  .workspace = span_text("default"),
                                  .project = span_text("default"),
@@ -218,9 +231,11 @@ Test(bytes, of_a_step_do_not_grow_with_the_steps_before)
     bool more;
     engine_output_init(&output, &world.arena);
     cr_assert_eq(engine_accept(execution, &input, &output), RESULT_OK);
-    cr_assert_eq(engine_advance(execution, world.now_ms, 10, note_size, &early, &output, &more), RESULT_OK);
+    cr_assert_eq(engine_advance(execution, world.now_ms, 10, note_size, &early, &output, &more),
+                 RESULT_OK);
     cr_assert(more, "the budget of moves is kept");
-    cr_assert_eq(engine_advance(execution, world.now_ms, 180, note_size, &late, &output, &more), RESULT_OK);
+    cr_assert_eq(engine_advance(execution, world.now_ms, 180, note_size, &late, &output, &more),
+                 RESULT_OK);
     cr_expect_leq(late, early + 8, "%zu, %zu", early, late);
     engine_free(execution);
     world_close(&world);
@@ -229,7 +244,10 @@ Test(bytes, of_a_step_do_not_grow_with_the_steps_before)
 Test(memory, of_an_execution_is_tidied_when_garbage_outweighs_it)
 {
     struct world world;
-    world_open(&world, WORLD_BPMN(START("s") USER("m") FLOW("s", "m") "<sequenceFlow id='l' sourceRef='m' targetRef='m'/>"), NULL);
+    world_open(&world,
+               WORLD_BPMN(START("s") USER("m")
+                              FLOW("s", "m") "<sequenceFlow id='l' sourceRef='m' targetRef='m'/>"),
+               NULL);
     world_start(&world, NULL, NULL);
     struct wire_writer writer;
     wire_writer_init(&writer, &world.arena, 20000);
@@ -243,7 +261,8 @@ Test(memory, of_an_execution_is_tidied_when_garbage_outweighs_it)
     for (unsigned i = 0; i < 50; i++) {
         cr_assert(world_callback(&world, NULL, json));
     }
-    cr_expect_lt(world.execution->memory.taken_bytes, 300000, "%zu", world.execution->memory.taken_bytes);
+    cr_expect_lt(world.execution->memory.taken_bytes, 300000, "%zu",
+                 world.execution->memory.taken_bytes);
     free(json);
     world_close(&world);
 }

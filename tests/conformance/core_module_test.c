@@ -5,11 +5,13 @@
 
 #include "tests/conformance/world.h"
 
-static const char one_service[] = WORLD_BPMN(START("s") SERVICE("a") END("e") FLOW("s", "a") FLOW("a", "e"));
+static const char one_service[] =
+    WORLD_BPMN(START("s") SERVICE("a") END("e") FLOW("s", "a") FLOW("a", "e"));
 
 #define SVC(fields) "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"," fields "}]"
 
-static void open_and_start(struct world *world, const char *bpmn, const char *modules, const char *execution)
+static void open_and_start(struct world *world, const char *bpmn, const char *modules,
+                           const char *execution)
 {
     world_open(world, bpmn, modules);
     world_start(world, "{\"orderId\":7}", execution);
@@ -21,7 +23,8 @@ Test(module, is_sent_the_whole_context_of_the_step)
     open_and_start(&world, one_service, NULL, "{\"x\":1}");
 
     cr_expect_str_eq(world_call_value(&world, "a", "phase"), "\"execute\"");
-    cr_expect_str_eq(world_call_value(&world, "a", "executionId"), "\"01930000-0000-7000-8000-000000000001\"");
+    cr_expect_str_eq(world_call_value(&world, "a", "executionId"),
+                     "\"01930000-0000-7000-8000-000000000001\"");
     cr_expect_str_eq(world_call_value(&world, "a", "sequence"), "2");
     cr_expect_str_eq(world_call_value(&world, "a", "attempt"), "1");
     cr_expect_str_eq(world_call_value(&world, "a", "taskType"), "\"svc\"");
@@ -39,10 +42,13 @@ Test(module, reply_is_merged_key_by_key_into_each_payload)
     struct world world;
     open_and_start(&world, one_service, NULL, "{\"keep\":1,\"change\":1,\"drop\":1}");
 
-    world_answer(&world, "a", 200,
-                 "{\"output\":\"yes\",\"outputs\":{\"total\":12},\"response\":{\"text\":\"hi\"},\"context\":{\"c\":1},"
-                 "\"module\":{\"m\":2},\"execution\":{\"change\":2,\"add\":3,\"$unset\":[\"drop\"]},"
-                 "\"conversation\":[{\"role\":\"user\",\"content\":\"hello\"}],\"logs\":[{\"level\":\"WARN\",\"message\":\"careful\"}]}");
+    world_answer(
+        &world, "a", 200,
+        "{\"output\":\"yes\",\"outputs\":{\"total\":12},\"response\":{\"text\":\"hi\"},\"context\":"
+        "{\"c\":1},"
+        "\"module\":{\"m\":2},\"execution\":{\"change\":2,\"add\":3,\"$unset\":[\"drop\"]},"
+        "\"conversation\":[{\"role\":\"user\",\"content\":\"hello\"}],\"logs\":[{\"level\":"
+        "\"WARN\",\"message\":\"careful\"}]}");
 
     cr_expect_str_eq(world_value(&world, "execution"), "{\"keep\":1,\"change\":2,\"add\":3}");
     cr_expect_str_eq(world_value(&world, "nodes.a.total"), "12");
@@ -50,7 +56,8 @@ Test(module, reply_is_merged_key_by_key_into_each_payload)
     cr_expect_str_eq(world_value(&world, "context.c"), "1");
     cr_expect_str_eq(world_value(&world, "module.m"), "2");
     cr_expect_str_eq(world_value(&world, "output"), "\"yes\"");
-    cr_expect_str_eq(world_value(&world, "conversationHistories.default"), "[{\"role\":\"user\",\"content\":\"hello\"}]");
+    cr_expect_str_eq(world_value(&world, "conversationHistories.default"),
+                     "[{\"role\":\"user\",\"content\":\"hello\"}]");
     cr_expect(world_logged(&world, "careful"));
     cr_expect_eq(world_state(&world), 40);
     world_close(&world);
@@ -61,9 +68,10 @@ Test(module, numbers_of_64_bits_keep_their_digits)
     struct world world;
     open_and_start(&world, one_service, NULL, NULL);
 
-    world_answer(&world, "a", 200,
-                 "{\"execution\":{\"a\":23843037174560269,\"b\":9007199254740993,\"c\":-9223372036854775808,"
-                 "\"d\":18446744073709551615,\"e\":0.10}}");
+    world_answer(
+        &world, "a", 200,
+        "{\"execution\":{\"a\":23843037174560269,\"b\":9007199254740993,\"c\":-9223372036854775808,"
+        "\"d\":18446744073709551615,\"e\":0.10}}");
 
     cr_expect_str_eq(world_value(&world, "execution"),
                      "{\"a\":23843037174560269,\"b\":9007199254740993,\"c\":-9223372036854775808,"
@@ -102,10 +110,15 @@ Test(module, permanent_failures_are_not_retried)
         {PROTO_CALL_ANSWERED, 501, NULL, NULL, "ModuleFailed", "HTTP 501"},
         {PROTO_CALL_ANSWERED, 301, NULL, NULL, "ModuleFailed", "HTTP 301"},
         {PROTO_CALL_ANSWERED, 200, "[1]", NULL, "ModuleFailed", "not a map"},
-        {PROTO_CALL_ANSWERED, 200, "{\"error\":{\"code\":\"DECLINED\",\"message\":\"no money\"}}", NULL, "ModuleFailed", "DECLINED: no money"},
-        {PROTO_CALL_ANSWERED, 503, "{\"error\":{\"message\":\"gone for good\",\"transient\":false}}", NULL, "ModuleFailed", "gone for good"},
-        {PROTO_CALL_ANSWERED, 200, "{\"error\":{\"message\":\"x\",\"bpmnError\":\"OOPS\"}}", NULL, "OOPS", "x"},
-        {PROTO_CALL_BAD_REPLY, 0, NULL, "invalid UTF-8 at byte 7", "ModuleFailed", "invalid UTF-8 at byte 7"},
+        {PROTO_CALL_ANSWERED, 200, "{\"error\":{\"code\":\"DECLINED\",\"message\":\"no money\"}}",
+         NULL, "ModuleFailed", "DECLINED: no money"},
+        {PROTO_CALL_ANSWERED, 503,
+         "{\"error\":{\"message\":\"gone for good\",\"transient\":false}}", NULL, "ModuleFailed",
+         "gone for good"},
+        {PROTO_CALL_ANSWERED, 200, "{\"error\":{\"message\":\"x\",\"bpmnError\":\"OOPS\"}}", NULL,
+         "OOPS", "x"},
+        {PROTO_CALL_BAD_REPLY, 0, NULL, "invalid UTF-8 at byte 7", "ModuleFailed",
+         "invalid UTF-8 at byte 7"},
         {PROTO_CALL_REFUSED, 0, NULL, "bad url", "ModuleFailed", "bad url"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -119,7 +132,8 @@ Test(module, permanent_failures_are_not_retried)
         cr_expect_eq(world_state(&world), 24, "row %zu", i);
         cr_expect_str_eq(world_lifecycle(&world), "Failed");
         cr_expect_str_eq(world_error(&world), rows[i].code, "row %zu: %s", i, world_error(&world));
-        cr_expect(strstr(world_error_message(&world), rows[i].words) != NULL, "row %zu: %s", i, world_error_message(&world));
+        cr_expect(strstr(world_error_message(&world), rows[i].words) != NULL, "row %zu: %s", i,
+                  world_error_message(&world));
         cr_expect_str_eq(world_open_calls(&world), "");
         world_close(&world);
     }
@@ -149,7 +163,8 @@ Test(module, transient_failures_are_retried_after_one_then_two_seconds_with_the_
         cr_expect_eq(world_state(&world), 40);
         cr_expect_str_eq(world_error(&world), "");
         cr_expect_str_eq(world_trace(&world), "s a e", "a retry is no new step");
-        cr_expect(span_equal(world.calls[0].call.idempotency_key, world.calls[2].call.idempotency_key));
+        cr_expect(
+            span_equal(world.calls[0].call.idempotency_key, world.calls[2].call.idempotency_key));
         cr_expect_eq(world.call_count, 3);
         world_close(&world);
     }
@@ -169,7 +184,8 @@ Test(module, that_stays_away_ends_in_max_retries_exceeded)
     cr_expect_str_eq(world_error(&world), "MaxRetriesExceeded");
     cr_expect(strstr(world_error_message(&world), "connection refused") != NULL);
     cr_expect_eq(world.call_count, 3);
-    cr_expect_str_eq(world.audit_events, "started waiting resumed waiting resumed failed ", "%s", world.audit_events);
+    cr_expect_str_eq(world.audit_events, "started waiting resumed waiting resumed failed ", "%s",
+                     world.audit_events);
     world_close(&world);
 }
 
@@ -182,8 +198,9 @@ Test(module, retry_after_is_honoured_when_longer_and_capped_at_an_hour)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct world world;
         open_and_start(&world, one_service, NULL, NULL);
-        struct proto_call_done done = {
-            .outcome = PROTO_CALL_ANSWERED, .status = 503, .retry_after_ms = rows[i].retry_after_ms};
+        struct proto_call_done done = {.outcome = PROTO_CALL_ANSWERED,
+                                       .status = 503,
+                                       .retry_after_ms = rows[i].retry_after_ms};
         struct arena arena;
         struct engine_output output;
         arena_init(&arena, 4096, 1 << 20);
@@ -195,8 +212,10 @@ Test(module, retry_after_is_honoured_when_longer_and_capped_at_an_hour)
                                      .call = &done};
         bool more;
         cr_assert_eq(engine_accept(world.execution, &input, &output), RESULT_OK);
-        cr_assert_eq(engine_advance(world.execution, world.now_ms, 100, NULL, NULL, &output, &more), RESULT_OK);
-        cr_expect_eq(engine_next_due_ms(world.execution), world.now_ms + rows[i].wait_ms, "row %zu", i);
+        cr_assert_eq(engine_advance(world.execution, world.now_ms, 100, NULL, NULL, &output, &more),
+                     RESULT_OK);
+        cr_expect_eq(engine_next_due_ms(world.execution), world.now_ms + rows[i].wait_ms, "row %zu",
+                     i);
         arena_release(&arena);
         world_close(&world);
     }
@@ -211,7 +230,8 @@ Test(module, attempts_follow_the_module_and_the_file)
     } rows[] = {
         {one_service, SVC("\"maxAttempts\":1"), 1},
         {one_service, SVC("\"maxAttempts\":5"), 5},
-        {WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition type='svc' retries='2'/>"
+        {WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition "
+                               "type='svc' retries='2'/>"
                                "</extensionElements></serviceTask>" FLOW("s", "a")),
          SVC("\"maxAttempts\":5"), 2},
     };
@@ -286,13 +306,14 @@ Test(module, failure_of_one_branch_drops_the_calls_of_others_and_retry_makes_the
 {
     struct world world;
     open_and_start(&world,
-                   WORLD_BPMN(START("s") SERVICE("a") SERVICE("b") AND("j") END("e") FLOW("s", "a") FLOW("s", "b")
-                                  FLOW("a", "j") FLOW("b", "j") FLOW("j", "e")),
+                   WORLD_BPMN(START("s") SERVICE("a") SERVICE("b") AND("j") END("e") FLOW("s", "a")
+                                  FLOW("s", "b") FLOW("a", "j") FLOW("b", "j") FLOW("j", "e")),
                    NULL, NULL);
     world_answer(&world, "a", 404, NULL);
     cr_expect_eq(world_state(&world), 24);
     cr_expect_str_eq(world_open_calls(&world), "");
-    cr_expect_eq(world_answer_call(&world, 1, 200, "{}"), RESULT_NOT_FOUND, "b's reply comes too late");
+    cr_expect_eq(world_answer_call(&world, 1, 200, "{}"), RESULT_NOT_FOUND,
+                 "b's reply comes too late");
 
     cr_assert(world_verb(&world, ENGINE_IN_RETRY, NULL));
     cr_expect_str_eq(world_open_calls(&world), "b a");
@@ -323,7 +344,9 @@ Test(module, call_in_flight_is_made_again_after_a_crash_with_the_same_key)
 Test(module, second_answer_to_a_call_made_twice_is_not_taken_for_the_next_tasks)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") SERVICE("a") SERVICE("b") FLOW("s", "a") FLOW("a", "b")), NULL, NULL);
+    open_and_start(&world,
+                   WORLD_BPMN(START("s") SERVICE("a") SERVICE("b") FLOW("s", "a") FLOW("a", "b")),
+                   NULL, NULL);
     world_crash(&world);
     world_answer(&world, "a", 200, "{}");
 
@@ -384,14 +407,16 @@ Test(module, contract_violation_is_logged_or_strictly_refused)
     cr_expect(world_logged(&world, "declared outputs [a, b], got [a, c]"));
     world_close(&world);
 
-    open_and_start(&world, one_service, SVC("\"outputs\":[\"a\",\"b\"],\"strictOutputs\":true"), NULL);
+    open_and_start(&world, one_service, SVC("\"outputs\":[\"a\",\"b\"],\"strictOutputs\":true"),
+                   NULL);
     world_answer(&world, "a", 200, "{\"outputs\":{\"a\":1,\"c\":2}}");
     cr_expect_str_eq(world_error(&world), "ModuleFailed");
     cr_expect(strstr(world_error_message(&world), "declared outputs [a, b], got [a, c]") != NULL);
     cr_expect_str_eq(world_value(&world, "nodes"), "", "a refused reply is not merged");
     world_close(&world);
 
-    open_and_start(&world, one_service, SVC("\"outputs\":[\"a\",\"b\"],\"strictOutputs\":true"), NULL);
+    open_and_start(&world, one_service, SVC("\"outputs\":[\"a\",\"b\"],\"strictOutputs\":true"),
+                   NULL);
     world_answer(&world, "a", 200, "{\"outputs\":{\"b\":1,\"a\":2}}");
     cr_expect_eq(world_state(&world), 40);
     world_close(&world);
@@ -399,20 +424,23 @@ Test(module, contract_violation_is_logged_or_strictly_refused)
 
 /* ---- what goes in and out ---- */
 
-#define MAPPED(inputs_and_outputs) \
-    WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition type='svc'/><zeebe:ioMapping>" \
-                   inputs_and_outputs "</zeebe:ioMapping></extensionElements></serviceTask>" END("e") FLOW("s", "a") \
-                       FLOW("a", "e"))
+#define MAPPED(inputs_and_outputs)                                                                 \
+    WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition "          \
+                          "type='svc'/><zeebe:ioMapping>" inputs_and_outputs                       \
+                          "</zeebe:ioMapping></extensionElements></serviceTask>" END("e")          \
+                              FLOW("s", "a") FLOW("a", "e"))
 
 Test(mapping, inputs_become_the_config_and_never_process_variables)
 {
     struct world world;
     open_and_start(&world,
-                   MAPPED("<zeebe:input source='=x + 1' target='y'/><zeebe:input source='=y * 2' target='order.total'/>"
+                   MAPPED("<zeebe:input source='=x + 1' target='y'/><zeebe:input source='=y * 2' "
+                          "target='order.total'/>"
                           "<zeebe:input source='plain' target='order.text'/>"),
                    NULL, "{\"x\":1}");
 
-    cr_expect_str_eq(world_call_value(&world, "a", "config"), "{\"y\":2,\"order\":{\"total\":4,\"text\":\"plain\"}}");
+    cr_expect_str_eq(world_call_value(&world, "a", "config"),
+                     "{\"y\":2,\"order\":{\"total\":4,\"text\":\"plain\"}}");
     world_answer(&world, "a", 200, "{\"execution\":{\"z\":1}}");
 
     cr_expect_str_eq(world_value(&world, "execution"), "{\"x\":1,\"z\":1}");
@@ -422,14 +450,17 @@ Test(mapping, inputs_become_the_config_and_never_process_variables)
 Test(mapping, with_output_mappings_only_what_they_name_reaches_the_process)
 {
     struct world world;
-    open_and_start(&world,
-                   MAPPED("<zeebe:input source='=1' target='n'/><zeebe:output source='=result' target='kept'/>"
-                          "<zeebe:output source='=total + n' target='order.total'/>"),
-                   NULL, "{\"order\":{\"id\":5}}");
+    open_and_start(
+        &world,
+        MAPPED("<zeebe:input source='=1' target='n'/><zeebe:output source='=result' target='kept'/>"
+               "<zeebe:output source='=total + n' target='order.total'/>"),
+        NULL, "{\"order\":{\"id\":5}}");
 
-    world_answer(&world, "a", 200, "{\"execution\":{\"result\":\"r\",\"other\":1},\"outputs\":{\"total\":10}}");
+    world_answer(&world, "a", 200,
+                 "{\"execution\":{\"result\":\"r\",\"other\":1},\"outputs\":{\"total\":10}}");
 
-    cr_expect_str_eq(world_value(&world, "execution"), "{\"order\":{\"id\":5,\"total\":11},\"kept\":\"r\"}");
+    cr_expect_str_eq(world_value(&world, "execution"),
+                     "{\"order\":{\"id\":5,\"total\":11},\"kept\":\"r\"}");
     cr_expect_str_eq(world_value(&world, "nodes.a"), "{\"total\":10}");
     world_close(&world);
 }
@@ -437,30 +468,38 @@ Test(mapping, with_output_mappings_only_what_they_name_reaches_the_process)
 Test(mapping, failed_input_is_an_incident_that_a_retry_after_a_fix_resolves)
 {
     struct world world;
-    open_and_start(&world,
-                   WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition type='svc'/><camunda:inputOutput>"
-                                         "<camunda:inputParameter name='y'>${x}</camunda:inputParameter></camunda:inputOutput>"
-                                         "</extensionElements></serviceTask>" FLOW("s", "a")),
-                   NULL, NULL);
+    open_and_start(
+        &world,
+        WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition "
+                              "type='svc'/><camunda:inputOutput>"
+                              "<camunda:inputParameter "
+                              "name='y'>${x}</camunda:inputParameter></camunda:inputOutput>"
+                              "</extensionElements></serviceTask>" FLOW("s", "a")),
+        NULL, NULL);
     cr_expect_eq(world_state(&world), 24);
     cr_expect_str_eq(world_error(&world), "ExpressionFailed");
-    cr_expect(strstr(world_error_message(&world), "input \"y\"") != NULL, "%s", world_error_message(&world));
+    cr_expect(strstr(world_error_message(&world), "input \"y\"") != NULL, "%s",
+              world_error_message(&world));
     cr_expect_eq(world.call_count, 0);
 
     cr_assert(world_verb(&world, ENGINE_IN_RETRY, "a"));
 
-    cr_expect_str_eq(world_error(&world), "ExpressionFailed", "the old incident is closed and a new one raised (F34)");
+    cr_expect_str_eq(world_error(&world), "ExpressionFailed",
+                     "the old incident is closed and a new one raised (F34)");
     world_close(&world);
 }
 
 Test(mapping, failed_output_does_not_call_the_module_again_on_retry)
 {
     struct world world;
-    open_and_start(&world,
-                   WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition type='svc'/><camunda:inputOutput>"
-                                         "<camunda:outputParameter name='y'>${missing}</camunda:outputParameter></camunda:inputOutput>"
-                                         "</extensionElements></serviceTask>" FLOW("s", "a")),
-                   NULL, NULL);
+    open_and_start(
+        &world,
+        WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition "
+                              "type='svc'/><camunda:inputOutput>"
+                              "<camunda:outputParameter "
+                              "name='y'>${missing}</camunda:outputParameter></camunda:inputOutput>"
+                              "</extensionElements></serviceTask>" FLOW("s", "a")),
+        NULL, NULL);
     world_answer(&world, "a", 200, "{\"logs\":[{\"message\":\"once\"}],\"conversation\":[1]}");
     cr_expect_str_eq(world_error(&world), "ExpressionFailed");
 
@@ -468,18 +507,22 @@ Test(mapping, failed_output_does_not_call_the_module_again_on_retry)
 
     cr_expect_str_eq(world_error(&world), "ExpressionFailed");
     cr_expect_eq(world.call_count, 1);
-    cr_expect_str_eq(world_value(&world, "conversationHistories"), "", "what cannot be mapped is not merged by half");
+    cr_expect_str_eq(world_value(&world, "conversationHistories"), "",
+                     "what cannot be mapped is not merged by half");
     world_close(&world);
 }
 
 Test(names, mean_inner_scopes_first_then_roots_then_payloads)
 {
     struct world world;
-    open_and_start(&world,
-                   MAPPED("<zeebe:input source='=orderId' target='fromRequest'/><zeebe:input source='=execution.x' target='root'/>"
-                          "<zeebe:input source='=x' target='x'/><zeebe:input source='=env.site' target='env1'/>"
-                          "<zeebe:input source='=request.orderId' target='request1'/>"),
-                   NULL, "{\"x\":1,\"request\":\"shadowed by the root\"}");
+    open_and_start(
+        &world,
+        MAPPED(
+            "<zeebe:input source='=orderId' target='fromRequest'/><zeebe:input "
+            "source='=execution.x' target='root'/>"
+            "<zeebe:input source='=x' target='x'/><zeebe:input source='=env.site' target='env1'/>"
+            "<zeebe:input source='=request.orderId' target='request1'/>"),
+        NULL, "{\"x\":1,\"request\":\"shadowed by the root\"}");
 
     cr_expect_str_eq(world_call_value(&world, "a", "config"),
                      "{\"fromRequest\":7,\"root\":1,\"x\":1,\"env1\":\"north\",\"request1\":7}");
@@ -488,28 +531,34 @@ Test(names, mean_inner_scopes_first_then_roots_then_payloads)
 
 /* ---- built-ins and scripts ---- */
 
-#define BUILTIN(type, inputs) \
-    WORLD_BPMN(START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition type='" type \
-                          "'/><zeebe:ioMapping>" inputs "</zeebe:ioMapping></extensionElements></serviceTask>" END("e") \
-                   FLOW("s", "a") FLOW("a", "e"))
+#define BUILTIN(type, inputs)                                                                      \
+    WORLD_BPMN(                                                                                    \
+        START("s") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition type='" type      \
+                   "'/><zeebe:ioMapping>" inputs                                                   \
+                   "</zeebe:ioMapping></extensionElements></serviceTask>" END("e") FLOW("s", "a")  \
+                       FLOW("a", "e"))
 
 Test(builtin, modules_run_without_a_server)
 {
     struct world world;
-    open_and_start(&world, BUILTIN("set", "<zeebe:input source='=x + 1' target='x'/>"), NULL, "{\"x\":1}");
+    open_and_start(&world, BUILTIN("set", "<zeebe:input source='=x + 1' target='x'/>"), NULL,
+                   "{\"x\":1}");
     cr_expect_str_eq(world_value(&world, "execution"), "{\"x\":2}");
     cr_expect_eq(world_state(&world), 40);
     world_close(&world);
 
-    open_and_start(&world, BUILTIN("echo", "<zeebe:input source='=x' target='said'/>"), NULL, "{\"x\":1}");
+    open_and_start(&world, BUILTIN("echo", "<zeebe:input source='=x' target='said'/>"), NULL,
+                   "{\"x\":1}");
     cr_expect_str_eq(world_value(&world, "nodes.a.said"), "1");
     world_close(&world);
 
-    open_and_start(&world, BUILTIN("log", "<zeebe:input source='hello there' target='message'/>"), NULL, NULL);
+    open_and_start(&world, BUILTIN("log", "<zeebe:input source='hello there' target='message'/>"),
+                   NULL, NULL);
     cr_expect(world_logged(&world, "hello there"));
     world_close(&world);
 
-    open_and_start(&world, BUILTIN("fail", "<zeebe:input source='broken' target='message'/>"), NULL, NULL);
+    open_and_start(&world, BUILTIN("fail", "<zeebe:input source='broken' target='message'/>"), NULL,
+                   NULL);
     cr_expect_str_eq(world_error(&world), "ModuleFailed");
     cr_expect(strstr(world_error_message(&world), "broken") != NULL);
     world_close(&world);
@@ -524,14 +573,17 @@ Test(builtin, modules_run_without_a_server)
 Test(builtin, http_calls_the_url_of_its_config_and_takes_any_answer_as_result)
 {
     struct world world;
-    open_and_start(&world, BUILTIN("http", "<zeebe:input source='http://127.0.0.1:9/x' target='url'/><zeebe:input source='={q: 1}' target='body'/>"),
+    open_and_start(&world,
+                   BUILTIN("http", "<zeebe:input source='http://127.0.0.1:9/x' "
+                                   "target='url'/><zeebe:input source='={q: 1}' target='body'/>"),
                    NULL, NULL);
     cr_assert_eq(world.call_count, 1);
     cr_expect(span_is(world.calls[0].call.url, "http://127.0.0.1:9/x"));
     cr_expect_str_eq(world_call_value(&world, "http", "q"), "1");
     world_answer(&world, "http", 200, "{\"error\":\"not ours\",\"n\":[1,2]}");
     cr_expect_eq(world_state(&world), 40);
-    cr_expect_str_eq(world_value(&world, "nodes.a"), "{\"status\":200,\"body\":{\"error\":\"not ours\",\"n\":[1,2]}}");
+    cr_expect_str_eq(world_value(&world, "nodes.a"),
+                     "{\"status\":200,\"body\":{\"error\":\"not ours\",\"n\":[1,2]}}");
     world_close(&world);
 
     open_and_start(&world, BUILTIN("http", ""), NULL, NULL);
@@ -543,9 +595,11 @@ Test(script, in_feel_and_juel_is_evaluated_here)
 {
     struct world world;
     open_and_start(&world,
-                   WORLD_BPMN(START("s") "<scriptTask id='a'><extensionElements><zeebe:script expression='=x * 3' resultVariable='y'/>"
+                   WORLD_BPMN(START("s") "<scriptTask id='a'><extensionElements><zeebe:script "
+                                         "expression='=x * 3' resultVariable='y'/>"
                                          "</extensionElements></scriptTask>"
-                                         "<serviceTask id='b' camunda:expression='${y + 1}' camunda:resultVariable='z'/>" FLOW("s", "a")
+                                         "<serviceTask id='b' camunda:expression='${y + 1}' "
+                                         "camunda:resultVariable='z'/>" FLOW("s", "a")
                                              FLOW("a", "b")),
                    NULL, "{\"x\":2}");
     cr_expect_str_eq(world_value(&world, "execution"), "{\"x\":2,\"y\":6,\"z\":7}");
@@ -556,9 +610,12 @@ Test(script, in_feel_and_juel_is_evaluated_here)
 Test(script, in_another_language_needs_a_module)
 {
     struct world world;
-    open_and_start(&world,
-                   WORLD_BPMN(START("s") "<scriptTask id='a' scriptFormat='groovy'><script>1+1</script></scriptTask>" FLOW("s", "a")),
-                   NULL, NULL);
+    open_and_start(
+        &world,
+        WORLD_BPMN(
+            START("s") "<scriptTask id='a' "
+                       "scriptFormat='groovy'><script>1+1</script></scriptTask>" FLOW("s", "a")),
+        NULL, NULL);
     cr_expect_eq(world_state(&world), 56);
     cr_expect_str_eq(world_error(&world), "ModuleNotFound");
     world_close(&world);

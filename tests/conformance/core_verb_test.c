@@ -5,11 +5,12 @@
 
 #include "tests/conformance/world.h"
 
-static const char user_and_timer[] =
-    WORLD_BPMN(START("s") USER("a") "<intermediateCatchEvent id='t'><timerEventDefinition><timeDuration>PT10S</timeDuration>"
-                                    "</timerEventDefinition></intermediateCatchEvent>" END("e") FLOW("s", "a") FLOW("a", "t")
-                   FLOW("t", "e"));
-static const char one_service[] = WORLD_BPMN(START("s") SERVICE("a") TASK("b") FLOW("s", "a") FLOW("a", "b"));
+static const char user_and_timer[] = WORLD_BPMN(START("s") USER(
+    "a") "<intermediateCatchEvent id='t'><timerEventDefinition><timeDuration>PT10S</timeDuration>"
+         "</timerEventDefinition></intermediateCatchEvent>" END("e") FLOW("s", "a") FLOW("a", "t")
+                                                    FLOW("t", "e"));
+static const char one_service[] =
+    WORLD_BPMN(START("s") SERVICE("a") TASK("b") FLOW("s", "a") FLOW("a", "b"));
 
 static void open_and_start(struct world *world, const char *bpmn)
 {
@@ -58,8 +59,10 @@ Test(verb, every_transition_is_legal_or_answered_invalid_transition)
         const struct {
             enum engine_input_kind verb;
             bool legal;
-        } verbs[] = {{ENGINE_IN_SUSPEND, rows[i].suspend}, {ENGINE_IN_RESUME, rows[i].resume},
-                     {ENGINE_IN_ABORT, rows[i].abort},     {ENGINE_IN_RESTART, rows[i].restart},
+        } verbs[] = {{ENGINE_IN_SUSPEND, rows[i].suspend},
+                     {ENGINE_IN_RESUME, rows[i].resume},
+                     {ENGINE_IN_ABORT, rows[i].abort},
+                     {ENGINE_IN_RESTART, rows[i].restart},
                      {ENGINE_IN_RETRY, rows[i].retry}};
         for (size_t v = 0; v < sizeof verbs / sizeof verbs[0]; v++) {
             struct world world;
@@ -76,10 +79,13 @@ Test(verb, every_transition_is_legal_or_answered_invalid_transition)
 Test(suspend, keeps_late_replies_callbacks_and_due_timers_for_the_resume)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") SERVICE("a") USER("u")
-                                          "<intermediateCatchEvent id='t'><timerEventDefinition><timeDuration>PT10S</timeDuration>"
-                                          "</timerEventDefinition></intermediateCatchEvent>" TASK("a2") TASK("u2") TASK("t2") FLOW("s", "a")
-                                              FLOW("s", "u") FLOW("s", "t") FLOW("a", "a2") FLOW("u", "u2") FLOW("t", "t2")));
+    open_and_start(&world,
+                   WORLD_BPMN(START("s") SERVICE("a") USER(
+                       "u") "<intermediateCatchEvent "
+                            "id='t'><timerEventDefinition><timeDuration>PT10S</timeDuration>"
+                            "</timerEventDefinition></intermediateCatchEvent>" TASK("a2") TASK("u2")
+                                  TASK("t2") FLOW("s", "a") FLOW("s", "u") FLOW("s", "t")
+                                      FLOW("a", "a2") FLOW("u", "u2") FLOW("t", "t2")));
     cr_assert(world_verb(&world, ENGINE_IN_SUSPEND, NULL));
     cr_expect_str_eq(world_lifecycle(&world), "Suspended");
     cr_expect_str_eq(world_open_calls(&world), "a", "the call goes on");
@@ -131,7 +137,9 @@ Test(restart, begins_anew_with_the_same_input_and_a_new_run_number)
     struct world world;
     open_and_start(&world, one_service);
     struct span first_key = world.calls[0].call.idempotency_key;
-    world_answer(&world, "a", 200, "{\"execution\":{\"x\":2,\"y\":1},\"context\":{\"c\":1},\"request\":{\"n\":9},\"logs\":[{\"message\":\"l1\"}]}");
+    world_answer(&world, "a", 200,
+                 "{\"execution\":{\"x\":2,\"y\":1},\"context\":{\"c\":1},\"request\":{\"n\":9},"
+                 "\"logs\":[{\"message\":\"l1\"}]}");
     cr_expect_str_eq(world_value(&world, "firstExecution"), "{\"x\":1}");
     world_crash(&world);
 
@@ -145,7 +153,8 @@ Test(restart, begins_anew_with_the_same_input_and_a_new_run_number)
     cr_expect_str_eq(world_value(&world, "request"), "{\"n\":1}");
     cr_expect_str_eq(world_value(&world, "context"), "");
     cr_expect(!span_equal(first_key, world.calls[1].call.idempotency_key));
-    cr_expect_eq(world_answer_call(&world, 0, 200, "{}"), RESULT_OK, "a reply of the first run changes nothing");
+    cr_expect_eq(world_answer_call(&world, 0, 200, "{}"), RESULT_OK,
+                 "a reply of the first run changes nothing");
     cr_expect_str_eq(world_open_calls(&world), "a");
     world_answer(&world, "a", 200, "{\"logs\":[{\"message\":\"l2\"}]}");
     cr_expect_eq(world_state(&world), 40);
@@ -160,7 +169,8 @@ Test(restart, begins_anew_with_the_same_input_and_a_new_run_number)
 Test(retry, goes_on_from_the_failed_gateway_after_the_data_was_mended)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") XOR("x") TASK("a") FLOW("s", "x") FLOW_IF("x", "a", "=ok")));
+    open_and_start(
+        &world, WORLD_BPMN(START("s") XOR("x") TASK("a") FLOW("s", "x") FLOW_IF("x", "a", "=ok")));
     cr_assert_str_eq(world_error(&world), "NoPathTaken");
     cr_expect_not(world_verb(&world, ENGINE_IN_RETRY, "s"), "another step did not fail");
     cr_expect_eq(world.error, PROTO_ERROR_InvalidTransition);
@@ -175,7 +185,8 @@ Test(retry, goes_on_from_the_failed_gateway_after_the_data_was_mended)
 Test(retry, of_a_step_limit_lets_the_loop_go_on_for_another_segment)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")));
+    open_and_start(&world, WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a")
+                                          FLOW("a", "m")));
     cr_expect_eq(world.execution->sequence, LIMIT_STEPS);
     cr_assert(world_verb(&world, ENGINE_IN_RETRY, NULL));
     cr_expect_eq(world.execution->sequence, 2 * LIMIT_STEPS);
@@ -186,8 +197,8 @@ Test(retry, of_a_step_limit_lets_the_loop_go_on_for_another_segment)
 Test(retry, of_a_deadlock_closes_the_old_incident_and_raises_a_new_one)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") XOR("x") TASK("a") AND("j") FLOW("s", "x") FLOW_IF("x", "j", "=true")
-                                          FLOW_IF("x", "a", "=false") FLOW("a", "j")));
+    open_and_start(&world, WORLD_BPMN(START("s") XOR("x") TASK("a") AND("j") FLOW("s", "x") FLOW_IF(
+                               "x", "j", "=true") FLOW_IF("x", "a", "=false") FLOW("a", "j")));
     cr_assert_str_eq(world_error(&world), "Deadlock");
     cr_expect(strstr(world_error_message(&world), "\"j\"") != NULL);
     cr_assert(world_verb(&world, ENGINE_IN_RETRY, NULL));

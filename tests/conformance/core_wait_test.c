@@ -1,5 +1,6 @@
 /*
- * Waiting and callbacks: human tasks, module waits, early, late, doubled and ambiguous callbacks (engine.md 9, field reports D).
+ * Waiting and callbacks: human tasks, module waits, early, late, doubled and ambiguous callbacks
+ * (engine.md 9, field reports D).
  */
 #include <criterion/criterion.h>
 
@@ -7,11 +8,12 @@
 #include "proto/wire/writer.h"
 #include "tests/conformance/world.h"
 
-static const char one_user[] = WORLD_BPMN(START("s") USER("a") END("e") FLOW("s", "a") FLOW("a", "e"));
-static const char one_service[] = WORLD_BPMN(START("s") SERVICE("a") END("e") FLOW("s", "a") FLOW("a", "e"));
-static const char two_users[] =
-    WORLD_BPMN(START("s") USER("a") USER("b") AND("j") END("e") FLOW("s", "a") FLOW("s", "b") FLOW("a", "j") FLOW("b", "j")
-                   FLOW("j", "e"));
+static const char one_user[] =
+    WORLD_BPMN(START("s") USER("a") END("e") FLOW("s", "a") FLOW("a", "e"));
+static const char one_service[] =
+    WORLD_BPMN(START("s") SERVICE("a") END("e") FLOW("s", "a") FLOW("a", "e"));
+static const char two_users[] = WORLD_BPMN(START("s") USER("a") USER("b") AND("j") END("e") FLOW(
+    "s", "a") FLOW("s", "b") FLOW("a", "j") FLOW("b", "j") FLOW("j", "e"));
 
 #define SVC(fields) "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"," fields "}]"
 
@@ -35,7 +37,8 @@ Test(human, user_task_without_a_module_waits_for_a_person)
 
     cr_expect_eq(world_state(&world), 40);
     cr_expect_str_eq(world_value(&world, "__resume.decision"), "\"approve\"");
-    cr_expect_str_eq(world_value(&world, "execution"), "", "__resume is never merged into anything else");
+    cr_expect_str_eq(world_value(&world, "execution"), "",
+                     "__resume is never merged into anything else");
     cr_expect_str_eq(world_value(&world, "nodes"), "");
     cr_expect_str_eq(world.audit_events, "started waiting completed ");
     world_close(&world);
@@ -45,7 +48,8 @@ Test(human, assignment_is_evaluated_at_entry_and_listed)
 {
     struct world world;
     world_open(&world,
-               WORLD_BPMN(START("s") "<userTask id='a' name='Approve' camunda:assignee='${boss}' camunda:candidateGroups='x, y' "
+               WORLD_BPMN(START("s") "<userTask id='a' name='Approve' camunda:assignee='${boss}' "
+                                     "camunda:candidateGroups='x, y' "
                                      "camunda:formKey='f1'/>" FLOW("s", "a")),
                NULL);
     world_start(&world, NULL, "{\"boss\":\"eve\"}");
@@ -59,18 +63,23 @@ Test(human, assignment_is_evaluated_at_entry_and_listed)
     cr_expect(span_is(wire_string_or(wire_find_text(task, "taskName"), ""), "Approve"));
     cr_expect(span_is(wire_string_or(wire_find_text(task, "assignee"), ""), "eve"));
     cr_expect(span_is(wire_string_or(wire_find_text(task, "formKey"), ""), "f1"));
-    cr_expect(span_is(wire_string_or(wire_at(wire_find_text(task, "candidateGroups"), 1), ""), "y"));
-    cr_expect(span_is(wire_string_or(wire_find_text(wire_find_text(task, "data"), "boss"), ""), "eve"));
+    cr_expect(
+        span_is(wire_string_or(wire_at(wire_find_text(task, "candidateGroups"), 1), ""), "y"));
+    cr_expect(
+        span_is(wire_string_or(wire_find_text(wire_find_text(task, "data"), "boss"), ""), "eve"));
     world_close(&world);
 }
 
 Test(human, output_mappings_see_what_the_person_said)
 {
     struct world world;
-    open_and_start(&world,
-                   WORLD_BPMN(START("s") "<userTask id='a'><extensionElements><zeebe:ioMapping><zeebe:output source='=approved' "
-                                         "target='ok'/></zeebe:ioMapping></extensionElements></userTask>" FLOW("s", "a")),
-                   NULL);
+    open_and_start(
+        &world,
+        WORLD_BPMN(START("s") "<userTask id='a'><extensionElements><zeebe:ioMapping><zeebe:output "
+                              "source='=approved' "
+                              "target='ok'/></zeebe:ioMapping></extensionElements></userTask>" FLOW(
+                                  "s", "a")),
+        NULL);
     cr_assert(world_callback(&world, NULL, "{\"approved\":true}"));
     cr_expect_str_eq(world_value(&world, "execution"), "{\"ok\":true}");
     world_close(&world);
@@ -156,7 +165,8 @@ Test(wait, callback_may_carry_output_or_error)
     world_close(&world);
 
     open_and_start(&world, one_user, NULL);
-    cr_assert(world_callback_with(&world, "a", NULL, NULL, "{\"code\":\"NO\",\"message\":\"refused\"}"));
+    cr_assert(
+        world_callback_with(&world, "a", NULL, NULL, "{\"code\":\"NO\",\"message\":\"refused\"}"));
     cr_expect_str_eq(world_error(&world), "ModuleFailed");
     cr_expect(strstr(world_error_message(&world), "NO: refused") != NULL);
     cr_assert(world_verb(&world, ENGINE_IN_RETRY, "a"));
@@ -231,7 +241,9 @@ Test(callback, before_the_modules_own_reply_is_kept_and_applied_once)
 Test(callback, for_a_step_not_reached_yet_is_kept_until_it_waits)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") SERVICE("a") USER("b") END("e") FLOW("s", "a") FLOW("a", "b") FLOW("b", "e")),
+    open_and_start(&world,
+                   WORLD_BPMN(START("s") SERVICE("a") USER("b") END("e") FLOW("s", "a")
+                                  FLOW("a", "b") FLOW("b", "e")),
                    NULL);
 
     cr_assert(world_callback(&world, "b", "{\"early\":1}"));
@@ -246,17 +258,21 @@ Test(callback, for_a_step_not_reached_yet_is_kept_until_it_waits)
 Test(callback, sent_fifty_times_is_accepted_once)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") USER("a") SERVICE("b") USER("c") FLOW("s", "a") FLOW("a", "b") FLOW("b", "c")),
+    open_and_start(&world,
+                   WORLD_BPMN(START("s") USER("a") SERVICE("b") USER("c") FLOW("s", "a")
+                                  FLOW("a", "b") FLOW("b", "c")),
                    NULL);
     unsigned accepted = 0;
     for (unsigned i = 0; i < 50; i++) {
         accepted += world_callback(&world, "a", "{}");
         cr_expect(i == 0 || world.error == PROTO_ERROR_NotWaiting);
-        cr_expect_not(i > 0 && world_callback(&world, NULL, "{}"), "nor without a name, while b's call is in flight");
+        cr_expect_not(i > 0 && world_callback(&world, NULL, "{}"),
+                      "nor without a name, while b's call is in flight");
     }
     cr_expect_eq(accepted, 1);
     world_answer(&world, "b", 200, "{}");
-    cr_expect_str_eq(world_waiting(&world), "c:human", "the step after next waits for a callback of its own");
+    cr_expect_str_eq(world_waiting(&world), "c:human",
+                     "the step after next waits for a callback of its own");
     world_close(&world);
 }
 
@@ -275,7 +291,9 @@ Test(callback, during_another_branchs_call_is_applied_at_once)
 {
     struct world world;
     open_and_start(&world,
-                   WORLD_BPMN(START("s") SERVICE("a") USER("b") TASK("c") FLOW("s", "a") FLOW("s", "b") FLOW("b", "c")), NULL);
+                   WORLD_BPMN(START("s") SERVICE("a") USER("b") TASK("c") FLOW("s", "a")
+                                  FLOW("s", "b") FLOW("b", "c")),
+                   NULL);
     cr_expect_eq(world.segment_ends, 0);
 
     cr_assert(world_callback(&world, "b", "{}"));
@@ -291,7 +309,8 @@ Test(callback, during_another_branchs_call_is_applied_at_once)
 Test(callback, inbox_is_bounded)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") SERVICE("a") USER("b") FLOW("s", "a") FLOW("a", "b")), NULL);
+    open_and_start(
+        &world, WORLD_BPMN(START("s") SERVICE("a") USER("b") FLOW("s", "a") FLOW("a", "b")), NULL);
     for (unsigned i = 0; i < ENGINE_INBOX_MAX; i++) {
         cr_assert(world_callback(&world, "b", "{}"));
     }
@@ -303,7 +322,10 @@ Test(callback, inbox_is_bounded)
 Test(receive_task, waits_for_a_callback)
 {
     struct world world;
-    open_and_start(&world, WORLD_BPMN(START("s") "<receiveTask id='a'/>" END("e") FLOW("s", "a") FLOW("a", "e")), NULL);
+    open_and_start(
+        &world,
+        WORLD_BPMN(START("s") "<receiveTask id='a'/>" END("e") FLOW("s", "a") FLOW("a", "e")),
+        NULL);
     cr_expect_str_eq(world_waiting(&world), "a:callback");
     cr_expect(world_callback(&world, "a", "{}"));
     cr_expect_eq(world_state(&world), 40);

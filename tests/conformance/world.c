@@ -12,23 +12,26 @@
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 
-#define WORLD_ARENA_BYTES  (1u << 30)
-#define TURN_ARENA_BYTES   (256u << 20)
-#define WORLD_TURNS_MAX    100000u
-#define DEFAULT_MODULES    "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"}]"
+#define WORLD_ARENA_BYTES (1u << 30)
+#define TURN_ARENA_BYTES  (256u << 20)
+#define WORLD_TURNS_MAX   100000u
+#define DEFAULT_MODULES   "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"}]"
 
 /* ---- library ---- */
 
-static const struct engine_process *find_process(const struct engine_library *self, struct span project, struct span id,
+static const struct engine_process *find_process(const struct engine_library *self,
+                                                 struct span project, struct span id,
                                                  uint32_t version)
 {
     (void)project;
     (void)version;
-    const struct engine_process *process = engine_definition_find(((const struct world *)self)->definition, id);
+    const struct engine_process *process =
+        engine_definition_find(((const struct world *)self)->definition, id);
     return process != NULL && (id.count == 0 || span_equal(process->id, id)) ? process : NULL;
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self, struct span project)
+static const struct engine_modules *find_modules(const struct engine_library *self,
+                                                 struct span project)
 {
     (void)project;
     return ((const struct world *)self)->modules;
@@ -77,13 +80,16 @@ void world_open(struct world *world, const char *bpmn, const char *modules)
     world->now_ms = WORLD_CLOCK_START_MS;
     arena_init(&world->arena, 64u << 10, WORLD_ARENA_BYTES);
     engine_report_init(&report, span_text("test"));
-    enum result result = engine_read(span_text("test.bpmn"), span_text(bpmn), &report, &world->definition);
+    enum result result =
+        engine_read(span_text("test.bpmn"), span_text(bpmn), &report, &world->definition);
     if (result != RESULT_OK) {
         print_problems(&report);
     }
     ASSERT(result == RESULT_OK);
-    struct span list = arena_format(&world->arena, "{\"modules\":%s}", modules == NULL ? DEFAULT_MODULES : modules);
-    result = engine_read_modules(span_text("modules.json"), value_of(world, (const char *)list.bytes), span_text("default"),
+    struct span list = arena_format(&world->arena, "{\"modules\":%s}",
+                                    modules == NULL ? DEFAULT_MODULES : modules);
+    result = engine_read_modules(span_text("modules.json"),
+                                 value_of(world, (const char *)list.bytes), span_text("default"),
                                  value_of(world, "{\"site\":\"north\"}"), &report, &world->modules);
     if (result != RESULT_OK) {
         print_problems(&report);
@@ -106,9 +112,11 @@ void world_close(struct world *world)
 static void check_conserved(const struct engine_execution *execution)
 {
     uint32_t tokens = 0;
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order, ENGINE_LINK_ALL)) {
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
         uint32_t live = scope->tokens.count;
-        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins, ENGINE_LINK_FIRST)) {
+        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
             ASSERT(join->count > 0);
             live += join->count;
         }
@@ -151,8 +159,8 @@ static void check_standing(struct world *world, const struct engine_output *outp
     arena_init(&arena, 65536, TURN_ARENA_BYTES);
     wire_writer_init(&events, &arena, 1024);
     engine_events_encode(output->events, output->event_count, &events);
-    enum result result =
-        engine_replay(&world->library, wire_writer_span(&events), output->first_event_sequence, &world->shadow);
+    enum result result = engine_replay(&world->library, wire_writer_span(&events),
+                                       output->first_event_sequence, &world->shadow);
     ASSERT(result == RESULT_OK);
     struct span live = encoded(world->execution, &arena);
     expect_same("apply over events", live, encoded(world->shadow, &arena));
@@ -205,7 +213,8 @@ static void take_audit(struct world *world, struct span message)
 {
     struct span event = wire_string_or(wire_find_text(message, "event"), "");
     size_t used = strlen(world->audit_events);
-    (void)snprintf(world->audit_events + used, sizeof world->audit_events - used, "%.*s ", SPAN_ARG(event));
+    (void)snprintf(world->audit_events + used, sizeof world->audit_events - used, "%.*s ",
+                   SPAN_ARG(event));
     world->last_audit = arena_copy(&world->arena, message);
 }
 
@@ -236,7 +245,8 @@ static void take_effects(struct world *world, const struct engine_output *output
     }
 }
 
-static void after_step(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+static void after_step(void *owner, struct engine_execution *execution,
+                       const struct engine_effect *step)
 {
     struct world *world = owner;
     struct arena arena;
@@ -248,8 +258,8 @@ static void after_step(void *owner, struct engine_execution *execution, const st
     const char *reason;
     enum result valid = wire_validate(wire_writer_span(&writer), 2 * LIMIT_DEPTH, &offset, &reason);
     ASSERT(valid == RESULT_OK);
-    int64_t sequence =
-        wire_int_or(wire_find_text(wire_find_text(wire_writer_span(&writer), "step"), "sequence"), 0);
+    int64_t sequence = wire_int_or(
+        wire_find_text(wire_find_text(wire_writer_span(&writer), "step"), "sequence"), 0);
     ASSERT(sequence == step->as.step.sequence);
     arena_release(&arena);
     world->steps_shown++;
@@ -266,11 +276,13 @@ static void advance(struct world *world)
         ASSERT(turns < WORLD_TURNS_MAX);
         arena_init(&arena, 65536, TURN_ARENA_BYTES);
         engine_output_init(&output, &arena);
-        enum result result = engine_advance(world->execution, world->now_ms, 1, after_step, world, &output, &more);
+        enum result result =
+            engine_advance(world->execution, world->now_ms, 1, after_step, world, &output, &more);
         ASSERT(result == RESULT_OK);
         check_standing(world, &output);
         take_effects(world, &output);
-        if (output.effect_count > 0 && output.effects[output.effect_count - 1].kind == ENGINE_EFFECT_SEGMENT_END) {
+        if (output.effect_count > 0 &&
+            output.effects[output.effect_count - 1].kind == ENGINE_EFFECT_SEGMENT_END) {
             expect_same("snapshot", encoded(world->execution, &arena), world->last_snapshot);
         }
         arena_release(&arena);
@@ -322,7 +334,8 @@ void world_start(struct world *world, const char *request, const char *execution
         .execution = value_of(world, execution),
         .process = &world->definition->processes[0],
     };
-    enum result parsed = execution_id_parse(span_text("01930000-0000-7000-8000-000000000001"), &start.id);
+    enum result parsed =
+        execution_id_parse(span_text("01930000-0000-7000-8000-000000000001"), &start.id);
     ASSERT(parsed == RESULT_OK);
     world_start_as(world, &start);
 }
@@ -338,10 +351,13 @@ static struct world_call *open_call(struct world *world, const char *task_id)
     ASSERT_UNREACHABLE();
 }
 
-static enum result finish_call(struct world *world, struct world_call *call, struct proto_call_done *done)
+static enum result finish_call(struct world *world, struct world_call *call,
+                               struct proto_call_done *done)
 {
-    struct engine_input input = {
-        .kind = ENGINE_IN_CALL_DONE, .token = call->call.token, .attempt = call->call.attempt, .call = done};
+    struct engine_input input = {.kind = ENGINE_IN_CALL_DONE,
+                                 .token = call->call.token,
+                                 .attempt = call->call.attempt,
+                                 .call = done};
     done->execution_id = call->call.execution_id;
     done->token = call->call.token;
     done->attempt = call->call.attempt;
@@ -351,28 +367,34 @@ static enum result finish_call(struct world *world, struct world_call *call, str
 
 void world_answer(struct world *world, const char *task_id, uint32_t status, const char *body)
 {
-    struct proto_call_done done = {.outcome = PROTO_CALL_ANSWERED, .status = status, .retry_after_ms = -1};
+    struct proto_call_done done = {
+        .outcome = PROTO_CALL_ANSWERED, .status = status, .retry_after_ms = -1};
     done.body = value_of(world, body);
     enum result result = finish_call(world, open_call(world, task_id), &done);
     ASSERT(result == RESULT_OK);
 }
 
-void world_outcome(struct world *world, const char *task_id, enum proto_call_outcome outcome, const char *reason)
+void world_outcome(struct world *world, const char *task_id, enum proto_call_outcome outcome,
+                   const char *reason)
 {
-    struct proto_call_done done = {.outcome = outcome, .retry_after_ms = -1, .reason = span_text(reason)};
+    struct proto_call_done done = {
+        .outcome = outcome, .retry_after_ms = -1, .reason = span_text(reason)};
     enum result result = finish_call(world, open_call(world, task_id), &done);
     ASSERT(result == RESULT_OK);
 }
 
-enum result world_answer_call(struct world *world, uint32_t index, uint32_t status, const char *body)
+enum result world_answer_call(struct world *world, uint32_t index, uint32_t status,
+                              const char *body)
 {
-    struct proto_call_done done = {.outcome = PROTO_CALL_ANSWERED, .status = status, .retry_after_ms = -1};
+    struct proto_call_done done = {
+        .outcome = PROTO_CALL_ANSWERED, .status = status, .retry_after_ms = -1};
     ASSERT(index < world->call_count);
     done.body = value_of(world, body);
     return finish_call(world, &world->calls[index], &done);
 }
 
-bool world_callback_with(struct world *world, const char *task_id, const char *payload, const char *output, const char *error)
+bool world_callback_with(struct world *world, const char *task_id, const char *payload,
+                         const char *output, const char *error)
 {
     struct engine_input input = {
         .kind = ENGINE_IN_CALLBACK,
@@ -444,7 +466,8 @@ void world_crash(struct world *world)
 
 static const char *text_of(struct world *world, const struct wire_writer *writer)
 {
-    struct span text = writer->count > 0 ? span_of(writer->bytes, writer->count - 1) : SPAN_EMPTY; /* without a last blank */
+    struct span text = writer->count > 0 ? span_of(writer->bytes, writer->count - 1)
+                                         : SPAN_EMPTY; /* without a last blank */
     return (const char *)arena_copy(&world->arena, text).bytes;
 }
 
@@ -472,7 +495,8 @@ const char *world_waiting(struct world *world)
     uint32_t count = engine_reply_pairs(world->execution, &pairs);
     wire_close_map(&pairs, mark, count);
     wire_writer_init(&text, &world->arena, 256);
-    struct wire_map_walk walk = wire_array_begin(wire_find_text(wire_writer_span(&pairs), "waiting"));
+    struct wire_map_walk walk =
+        wire_array_begin(wire_find_text(wire_writer_span(&pairs), "waiting"));
     while (wire_array_next(&walk, &entry)) {
         wire_write_raw(&text, wire_string_or(wire_find_text(entry, "taskId"), "?"));
         wire_write_raw(&text, span_text(":"));
@@ -516,12 +540,19 @@ static struct span error_part(struct world *world, const char *key)
     size_t mark = wire_open_map(&pairs);
     uint32_t count = engine_reply_pairs(world->execution, &pairs);
     wire_close_map(&pairs, mark, count);
-    return arena_copy(&world->arena,
-                      wire_string_or(wire_find_text(wire_find_text(wire_writer_span(&pairs), "error"), key), ""));
+    return arena_copy(
+        &world->arena,
+        wire_string_or(wire_find_text(wire_find_text(wire_writer_span(&pairs), "error"), key), ""));
 }
 
-const char *world_error(struct world *world) { return (const char *)error_part(world, "code").bytes; }
-const char *world_error_message(struct world *world) { return (const char *)error_part(world, "message").bytes; }
+const char *world_error(struct world *world)
+{
+    return (const char *)error_part(world, "code").bytes;
+}
+const char *world_error_message(struct world *world)
+{
+    return (const char *)error_part(world, "message").bytes;
+}
 
 static struct span follow(struct span value, const char *path)
 {

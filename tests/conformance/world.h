@@ -1,8 +1,10 @@
 /*
- * world.h: the outside of one execution, for tests: definitions from BPMN text, modules that answer what the test says, a
- * clock that stands still. Each call into the core is followed by the standing checks of STYLE.md section 9, or the test aborts:
+ * world.h: the outside of one execution, for tests: definitions from BPMN text, modules that answer
+ * what the test says, a clock that stands still. Each call into the core is followed by the
+ * standing checks of STYLE.md section 9, or the test aborts:
  *
- *   - an execution that got only the encoded events, through engine_replay, encodes to the same bytes;
+ *   - an execution that got only the encoded events, through engine_replay, encodes to the same
+ * bytes;
  *   - decode(encode(x)) encodes to the same bytes;
  *   - tokens are conserved: what scopes count is what lives in them and their joins.
  */
@@ -12,22 +14,25 @@
 #include "engine/execution.h"
 
 #define WORLD_PROCESS(id, body) "<process id='" id "' isExecutable='true'>" body "</process>"
-#define WORLD_FILE(processes) \
-    "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' " \
-    "xmlns:zeebe='http://camunda.org/schema/zeebe/1.0' xmlns:camunda='http://camunda.org/schema/1.0/bpmn'>" processes \
-    "</definitions>"
+#define WORLD_FILE(processes)                                                                      \
+    "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL' "                            \
+    "xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' "                                       \
+    "xmlns:zeebe='http://camunda.org/schema/zeebe/1.0' "                                           \
+    "xmlns:camunda='http://camunda.org/schema/1.0/bpmn'>" processes "</definitions>"
 #define WORLD_BPMN(body) WORLD_FILE(WORLD_PROCESS("p", body))
-#define FLOW(from, to) "<sequenceFlow id='" from "-" to "' sourceRef='" from "' targetRef='" to "'/>"
-#define FLOW_IF(from, to, condition) \
-    "<sequenceFlow id='" from "-" to "' sourceRef='" from "' targetRef='" to "'><conditionExpression>" condition \
-    "</conditionExpression></sequenceFlow>"
+#define FLOW(from, to)                                                                             \
+    "<sequenceFlow id='" from "-" to "' sourceRef='" from "' targetRef='" to "'/>"
+#define FLOW_IF(from, to, condition)                                                               \
+    "<sequenceFlow id='" from "-" to "' sourceRef='" from "' targetRef='" to                       \
+    "'><conditionExpression>" condition "</conditionExpression></sequenceFlow>"
 #define START(id) "<startEvent id='" id "'/>"
 #define END(id)   "<endEvent id='" id "'/>"
 #define TASK(id)  "<task id='" id "'/>"
 #define USER(id)  "<userTask id='" id "'/>"
 /* A service task of that task type; modules of the test serve "svc" and what they name. */
-#define SERVICE(id) \
-    "<serviceTask id='" id "'><extensionElements><zeebe:taskDefinition type='svc'/></extensionElements></serviceTask>"
+#define SERVICE(id)                                                                                \
+    "<serviceTask id='" id                                                                         \
+    "'><extensionElements><zeebe:taskDefinition type='svc'/></extensionElements></serviceTask>"
 #define AND(id) "<parallelGateway id='" id "'/>"
 #define XOR(id) "<exclusiveGateway id='" id "'/>"
 
@@ -51,11 +56,11 @@ struct world {
     uint32_t call_count;
     uint32_t call_capacity;
     uint32_t steps_shown;
-    struct span last_audit;   /* MAP */
+    struct span last_audit; /* MAP */
     struct span last_snapshot;
     uint32_t segment_ends;
-    char audit_events[1024];  /* "started waiting completed " */
-    enum proto_error error;   /* of the last refused input */
+    char audit_events[1024]; /* "started waiting completed " */
+    enum proto_error error;  /* of the last refused input */
     struct span error_details;
     uint32_t event_counts[ENGINE_EVENT_TYPE_COUNT];
 };
@@ -69,12 +74,16 @@ void world_start(struct world *world, const char *request, const char *execution
 void world_start_as(struct world *world, const struct engine_start *start);
 /* The oldest open call of that task is answered. `body`: JSON or NULL. */
 void world_answer(struct world *world, const char *task_id, uint32_t status, const char *body);
-void world_outcome(struct world *world, const char *task_id, enum proto_call_outcome outcome, const char *reason);
+void world_outcome(struct world *world, const char *task_id, enum proto_call_outcome outcome,
+                   const char *reason);
 /* Any call, by its place in `calls`, though nobody may wait for it. The result of engine_accept. */
-enum result world_answer_call(struct world *world, uint32_t index, uint32_t status, const char *body);
-/* task_id may be NULL; payload, output, error are JSON or NULL. False: refused, see world->error. */
+enum result world_answer_call(struct world *world, uint32_t index, uint32_t status,
+                              const char *body);
+/* task_id may be NULL; payload, output, error are JSON or NULL. False: refused, see world->error.
+ */
 bool world_callback(struct world *world, const char *task_id, const char *payload);
-bool world_callback_with(struct world *world, const char *task_id, const char *payload, const char *output, const char *error);
+bool world_callback_with(struct world *world, const char *task_id, const char *payload,
+                         const char *output, const char *error);
 bool world_verb(struct world *world, enum engine_input_kind verb, const char *task_id);
 /* Lets time pass; whatever is due on the way happens at its time. */
 void world_pass(struct world *world, int64_t ms);
@@ -94,7 +103,8 @@ const char *world_lifecycle(const struct world *world);
 /* Error code of the execution, or "". */
 const char *world_error(struct world *world);
 const char *world_error_message(struct world *world);
-/* A part of execution.msgpack as JSON, by dotted path: "execution.x", "nodes.a.result". "" when absent. */
+/* A part of execution.msgpack as JSON, by dotted path: "execution.x", "nodes.a.result". "" when
+ * absent. */
 const char *world_value(struct world *world, const char *path);
 /* A part of the last call's body of that task as JSON. */
 const char *world_call_value(struct world *world, const char *task_id, const char *path);
