@@ -116,7 +116,7 @@ struct engine_assignment {
  *        than two faces that are not back faces this is the same as ANY.
  * Entering is one step of the block; its path length is the largest of the tokens taken.
  */
-enum engine_join {
+enum engine_join_rule {
     ENGINE_JOIN_NONE, /* not a block: its kind decides */
     ENGINE_JOIN_ALL,
     ENGINE_JOIN_ANY
@@ -202,7 +202,7 @@ struct engine_node {
         *condition;           /* complex gateway activationCondition, ad-hoc completionCondition */
     struct span message_name; /* receive/send task */
     const struct engine_expression *correlation_key;
-    enum engine_join join;
+    enum engine_join_rule join;
     const struct engine_shape *shape; /* NULL: not drawn */
 };
 
