@@ -1,0 +1,243 @@
+/*
+ * engine_callback_system.c: executions that wait, over the real actors and stores: callbacks, human tasks, channel sessions,
+ * timers, time-outs, operator verbs, repeats in flight.
+ */
+#include "tests/system/engine_host.h"
+
+#define BPMN "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\">"
+#define FLOW(id, from, to) "<sequenceFlow id=\"" id "\" sourceRef=\"" from "\" targetRef=\"" to "\"/>"
+
+static const char approval[] = BPMN
+    "<process id=\"approval\" isExecutable=\"true\"><startEvent id=\"s\"/>"
+    "<userTask id=\"approve\" name=\"Approve it\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "approve")
+        FLOW("f2", "approve", "e") "</process></definitions>";
+
+static const char pair[] = BPMN
+    "<process id=\"pair\" isExecutable=\"true\"><startEvent id=\"s\"/><parallelGateway id=\"fork\"/>"
+    "<userTask id=\"left\"/><userTask id=\"right\"/><parallelGateway id=\"join\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "fork")
+        FLOW("f2", "fork", "left") FLOW("f3", "fork", "right") FLOW("f4", "left", "join") FLOW("f5", "right", "join")
+            FLOW("f6", "join", "e") "</process></definitions>";
+
+static const char nap[] = BPMN
+    "<process id=\"nap\" isExecutable=\"true\"><startEvent id=\"s\"/><intermediateCatchEvent id=\"sleep\">"
+    "<timerEventDefinition><timeDuration>PT0.2S</timeDuration></timerEventDefinition></intermediateCatchEvent>"
+    "<userTask id=\"after\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "sleep") FLOW("f2", "sleep", "after")
+        FLOW("f3", "after", "e") "</process></definitions>";
+
+static struct span start(struct engine_host *host, const char *process, const char *more)
+{
+    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"%s\"%s}", process, more);
+    if (!CHECK_OK(reply)) {
+        host_print(host, "start", reply);
+    }
+    return host_text(reply, "executionId");
+}
+
+static struct span callback(struct engine_host *host, struct span id, const char *more)
+{
+    return host_call(host, "{\"op\":\"callback\",\"executionId\":\"%.*s\"%s}", SPAN_ARG(id), more);
+}
+
+static struct span verb(struct engine_host *host, const char *op, struct span id)
+{
+    return host_call(host, "{\"op\":\"%s\",\"executionId\":\"%.*s\"}", op, SPAN_ARG(id));
+}
+
+static void waits_and_resumes(struct engine_host *host)
+{
+    CHECK_CASE("a human task waits, its callback ends the execution");
+    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"approval\",\"request\":{\"total\":5}}");
+    struct span id = host_text(reply, "executionId");
+    CHECK_INT(host_int(reply, "state"), 3);
+    CHECK_TEXT(host_text(reply, "lifecycle"), "WaitingForHuman");
+    struct span waiting = wire_at(wire_find_text(reply, "waiting"), 0);
+    CHECK_TEXT(host_text(waiting, "taskId"), "approve");
+    CHECK_TEXT(host_text(waiting, "kind"), "human");
+
+    struct span done = callback(host, id, ",\"payload\":{\"ok\":true}");
+    CHECK_OK(done);
+    CHECK_INT(host_int(done, "state"), 40);
+    CHECK_TEXT(host_error(callback(host, id, "")), "AlreadyFinished");
+}
+
+static void tells_which_task(struct engine_host *host)
+{
+    CHECK_CASE("two tokens wait: a callback must say which; each is taken once");
+    struct span id = start(host, "pair", "");
+
+    CHECK_TEXT(host_error(callback(host, id, "")), "AmbiguousCallback");
+    struct span left = callback(host, id, ",\"taskId\":\"left\"");
+    CHECK_INT(host_int(left, "state"), 3);
+    CHECK_TEXT(host_error(callback(host, id, ",\"taskId\":\"left\"")), "NotWaiting");
+    struct span right = callback(host, id, ",\"taskId\":\"right\"");
+    CHECK_INT(host_int(right, "state"), 40);
+}
+
+static void callbacks_race(struct engine_host *host)
+{
+    CHECK_CASE("of callbacks that race for one wait one wins, the others hear so");
+    enum { RACERS = 20 };
+    struct span id = start(host, "approval", "");
+    for (int i = 0; i < RACERS; i++) {
+        REQUIRE(host_send(host, "{\"op\":\"callback\",\"executionId\":\"%.*s\"}", SPAN_ARG(id)) != 0);
+    }
+    int won = 0;
+    int late = 0;
+    for (int i = 0; i < RACERS; i++) {
+        uint64_t ticket;
+        struct span reply = host_next_reply(host, &ticket);
+        won += host_int(reply, "state") == 40 ? 1 : 0;
+        late += span_is(host_error(reply), "AlreadyFinished") ? 1 : 0;
+    }
+    CHECK_INT(won, 1);
+    CHECK_INT(late, RACERS - 1);
+}
+
+static void finds_by_session(struct engine_host *host)
+{
+    CHECK_CASE("a channel session means the execution that began to wait last");
+    struct span older = start(host, "approval", ",\"channelSessionId\":\"chat 7\"");
+    struct span newer = start(host, "approval", ",\"channelSessionId\":\"chat 7\"");
+    static const char by_session[] = "{\"op\":\"callback\",\"channelSessionId\":\"chat 7\"%s}";
+
+    struct span first = host_call(host, by_session, ",\"requestId\":\"cb-1\"");
+    CHECK_OK(first);
+    CHECK(span_equal(host_text(first, "executionId"), newer));
+    CHECK_CASE("a repeat by session gets the first reply, though the session means another by now");
+    CHECK(span_equal(host_call(host, by_session, ",\"requestId\":\"cb-1\""), first));
+    CHECK_CASE("when it has ended the older one is meant, then nobody");
+    CHECK(span_equal(host_text(host_call(host, by_session, ""), "executionId"), older));
+    CHECK_TEXT(host_error(host_call(host, by_session, "")), "SessionNotFound");
+}
+
+static void lists_tasks(struct engine_host *host)
+{
+    CHECK_CASE("tasks lists what waits for people, over all shards, up to the limit");
+    struct span ids[5];
+    for (int i = 0; i < 5; i++) {
+        ids[i] = start(host, "approval", "");
+    }
+    struct span tasks = host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\"}");
+    CHECK_INT(wire_count(wire_find_text(tasks, "tasks")), 5);
+    struct span task = wire_at(wire_find_text(tasks, "tasks"), 0);
+    CHECK_TEXT(host_text(task, "taskId"), "approve");
+    CHECK_TEXT(host_text(task, "taskName"), "Approve it");
+    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\",\"limit\":2}"), "tasks")), 2);
+    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"tasks\",\"executionId\":\"%.*s\"}", SPAN_ARG(ids[1])), "tasks")), 1);
+    for (int i = 0; i < 5; i++) {
+        CHECK_OK(callback(host, ids[i], ""));
+    }
+    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\"}"), "tasks")), 0);
+}
+
+static void timers_fire(struct engine_host *host)
+{
+    CHECK_CASE("a timer wakes a parked execution");
+    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"nap\"}");
+    struct span id = host_text(reply, "executionId");
+    CHECK_TEXT(host_text(wire_at(wire_find_text(reply, "waiting"), 0), "kind"), "timer");
+    struct span tasks = SPAN_EMPTY;
+    for (int i = 0; i < 200 && wire_count(tasks) == 0; i++) {
+        /* Each look is a round trip through the shard; the timer is due 200 ms after the start. */
+        tasks = wire_find_text(host_call(host, "{\"op\":\"tasks\",\"process\":\"nap\"}"), "tasks");
+        usleep(10000);
+    }
+    CHECK_INT(wire_count(tasks), 1);
+    CHECK_INT(host_int(callback(host, id, ""), "state"), 40);
+}
+
+static void operators_act(struct engine_host *host)
+{
+    CHECK_CASE("suspend, resume, abort, restart");
+    struct span id = start(host, "approval", "");
+
+    CHECK_TEXT(host_text(verb(host, "suspend", id), "lifecycle"), "Suspended");
+    CHECK_TEXT(host_text(verb(host, "resume", id), "lifecycle"), "WaitingForHuman");
+    CHECK_TEXT(host_error(verb(host, "resume", id)), "InvalidTransition");
+    struct span aborted = verb(host, "abort", id);
+    CHECK_INT(host_int(aborted, "state"), 8);
+    CHECK_TEXT(host_error(callback(host, id, "")), "AlreadyFinished");
+    struct span again = verb(host, "restart", id);
+    CHECK_INT(host_int(again, "state"), 3);
+    CHECK_INT(host_int(callback(host, id, ""), "state"), 40);
+    CHECK_INT(host_int(verb(host, "get", id), "run"), 2);
+}
+
+static void operators_delete(struct engine_host *host)
+{
+    CHECK_CASE("a deleted execution is nowhere, waiting or ended; its id is free again");
+    struct span waiting = start(host, "approval", ",\"executionId\":\"gone-1\",\"channelSessionId\":\"s-gone\"");
+    CHECK_OK(verb(host, "delete", waiting));
+    CHECK_TEXT(host_error(verb(host, "get", waiting)), "SessionNotFound");
+    CHECK_TEXT(host_error(callback(host, waiting, "")), "SessionNotFound");
+    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"callback\",\"channelSessionId\":\"s-gone\"}")), "SessionNotFound");
+    CHECK_TEXT(host_error(verb(host, "delete", waiting)), "SessionNotFound");
+
+    struct span ended = start(host, "approval", ",\"executionId\":\"gone-1\"");
+    CHECK_INT(host_int(callback(host, ended, ""), "state"), 40);
+    CHECK_OK(verb(host, "delete", ended));
+    CHECK_TEXT(host_error(verb(host, "get", ended)), "SessionNotFound");
+    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"list\",\"executionId\":\"gone-1\"}"), "gone")), 0);
+}
+
+static void times_out(struct engine_host *host)
+{
+    CHECK_CASE("accepted is answered when it is durable, though the segment may go on");
+    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"nap\",\"wait\":\"accepted\"}");
+    CHECK_OK(reply);
+    CHECK_INT((int)host_text(reply, "executionId").count, 36);
+    CHECK_OK(verb(host, "abort", host_text(reply, "executionId")));
+}
+
+static void run(struct actor_runtime_options options)
+{
+    char directory[128];
+    struct engine_host host;
+    host_directory(directory);
+    host_open(&host, directory, options);
+    host_deploy(&host, "approval.bpmn", approval);
+    host_deploy(&host, "pair.bpmn", pair);
+    host_deploy(&host, "nap.bpmn", nap);
+    waits_and_resumes(&host);
+    tells_which_task(&host);
+    callbacks_race(&host);
+    finds_by_session(&host);
+    lists_tasks(&host);
+    timers_fire(&host);
+    operators_act(&host);
+    operators_delete(&host);
+    times_out(&host);
+
+    CHECK_CASE("what waits is there after an orderly restart, sessions and tasks too");
+    struct span id = start(&host, "approval", ",\"channelSessionId\":\"kept\",\"executionId\":\"kept-1\"");
+    (void)id;
+    CHECK_INT(actor_runtime_drain(host.runtime, 20000), RESULT_OK);
+    host_close(&host);
+    host_open(&host, directory, options);
+    CHECK_INT(host.recovery.executions, 1);
+    CHECK_INT(host.recovery.corrupt, 0);
+    CHECK_INT(wire_count(wire_find_text(host_call(&host, "{\"op\":\"tasks\"}"), "tasks")), 1);
+    struct span done = host_call(&host, "{\"op\":\"callback\",\"channelSessionId\":\"kept\"}");
+    CHECK_INT(host_int(done, "state"), 40);
+    CHECK_TEXT(host_text(done, "executionId"), "kept-1");
+    host_close(&host);
+    host_remove_directory(directory);
+}
+
+int main(void)
+{
+    fprintf(stderr, "one shard, durable\n");
+    run(host_defaults());
+    fprintf(stderr, "three shards, a hot tier with room for nothing, audit and step blobs on\n");
+    struct actor_runtime_options options = host_defaults();
+    options.shard_count = 3;
+    options.hot_bytes_max = 3;
+    run(options);
+    fprintf(stderr, "two shards, every session heavy, no audit\n");
+    options = host_defaults();
+    options.shard_count = 2;
+    options.heavy_session_bytes = 1;
+    options.audit = false;
+    run(options);
+    return check_report();
+}
