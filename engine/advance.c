@@ -92,8 +92,9 @@ static void show_step(struct engine_execution *execution, struct engine_decision
 {
     struct engine_effect step = {.kind = ENGINE_EFFECT_STEP_DONE};
     step.as.step.sequence = decision->step_sequence;
-    step.as.step.step_id =
-        uuid_of_step(execution_id_span(&execution->id), execution->run, decision->step_sequence);
+    execution->step_id = engine_step_id(execution, decision->step_sequence);
+    execution->step_id_sequence = decision->step_sequence;
+    step.as.step.step_id = execution->step_id;
     step.as.step.node = decision->step_node;
     step.as.step.wait = decision->step_waits;
     if (sink->after_step != NULL) {

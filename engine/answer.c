@@ -7,20 +7,30 @@
 #include "engine/apply.h"
 #include "engine/call.h"
 #include "engine/failure.h"
+#include "engine/fields.h"
 #include "engine/payload.h"
 #include "engine/wait.h"
 #include "proto/base/assert.h"
-#include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 
 enum { ATTEMPTS_MAX = 3, BACK_OFF_SHIFT_MAX = 12 };
 #define BACK_OFF_MS_MAX (60LL * 60 * 1000)
+
+/* What the core itself acts on in a reply; the rest is merged as it is. */
+enum { REPLY_OUTPUT, REPLY_OUTPUTS, REPLY_EXECUTION, REPLY_WAIT, REPLY_ERROR, REPLY_FIELD_COUNT };
+
+static const struct span reply_names[REPLY_FIELD_COUNT] = {
+    [REPLY_OUTPUT] = ENGINE_NAME("output"),       [REPLY_OUTPUTS] = ENGINE_NAME("outputs"),
+    [REPLY_EXECUTION] = ENGINE_NAME("execution"), [REPLY_WAIT] = ENGINE_NAME("wait"),
+    [REPLY_ERROR] = ENGINE_NAME("error"),
+};
 
 /* What is known of a reply while it is acted on. */
 struct reply {
     const struct engine_module *module; /* NULL: gone since */
     struct span body;                   /* MAP, or empty */
     struct span local;
+    struct span fields[REPLY_FIELD_COUNT];
     bool made; /* by the engine: the body is not in the token's answer */
 };
 
@@ -172,7 +182,7 @@ static bool check_contract(struct engine_decision *decision, const struct engine
                            const struct reply *reply)
 {
     const struct engine_module *module = reply->module;
-    struct span outputs = wire_find_text(reply->body, "outputs");
+    struct span outputs = reply->fields[REPLY_OUTPUTS];
     if (module == NULL || module->output_count == 0 || keeps_contract(module, outputs)) {
         return true;
     }
@@ -190,10 +200,10 @@ static bool check_contract(struct engine_decision *decision, const struct engine
 /* Camunda's and Zeebe's resultVariable of a task without a script: what the module says is its
  * result. */
 static void set_result_variable(struct engine_decision *decision, const struct engine_visit *visit,
-                                struct span body)
+                                const struct reply *reply)
 {
-    struct span result = wire_find_text(body, "output");
-    result = result.count > 0 ? result : wire_find_text(body, "outputs");
+    struct span result = reply->fields[REPLY_OUTPUT];
+    result = result.count > 0 ? result : reply->fields[REPLY_OUTPUTS];
     if (visit->node->result_variable.count == 0 || visit->node->script != NULL ||
         result.count == 0) {
         return;
@@ -268,18 +278,18 @@ static void open_wait(struct engine_decision *decision, const struct engine_visi
 }
 
 static void act_on_reply(struct engine_decision *decision, const struct engine_visit *visit,
-                         const struct reply *reply, bool accepted)
+                         struct reply *reply, bool accepted)
 {
-    struct span error = wire_find_text(reply->body, "error");
-    struct span wait = wire_find_text(reply->body, "wait");
-    if (wire_is(error, WIRE_MAP)) {
+    engine_fields_read(reply->body, reply_names, REPLY_FIELD_COUNT, reply->fields);
+    struct span wait = reply->fields[REPLY_WAIT];
+    if (wire_is(reply->fields[REPLY_ERROR], WIRE_MAP)) {
         emit_merge(decision, visit, reply, ENGINE_REPLY_LOGS_ONLY);
-        act_on_error(decision, visit, reply->module, error, false);
+        act_on_error(decision, visit, reply->module, reply->fields[REPLY_ERROR], false);
         return;
     }
     if (accepted || wire_is(wait, WIRE_MAP) || wire_bool_or(wait, false)) {
         emit_merge(decision, visit, reply, 0);
-        emit_output(decision, visit, wire_find_text(reply->body, "output"));
+        emit_output(decision, visit, reply->fields[REPLY_OUTPUT]);
         open_wait(decision, visit, reply->module, wait);
         return;
     }
@@ -288,9 +298,9 @@ static void act_on_reply(struct engine_decision *decision, const struct engine_v
     }
     emit_merge(decision, visit, reply,
                visit->node->outputs.count > 0 ? ENGINE_REPLY_WITHOUT_EXECUTION : 0);
-    set_result_variable(decision, visit, reply->body);
-    succeed(decision, visit, reply->local, wire_find_text(reply->body, "outputs"),
-            wire_find_text(reply->body, "execution"), wire_find_text(reply->body, "output"));
+    set_result_variable(decision, visit, reply);
+    succeed(decision, visit, reply->local, reply->fields[REPLY_OUTPUTS],
+            reply->fields[REPLY_EXECUTION], reply->fields[REPLY_OUTPUT]);
 }
 
 void engine_answer_made(struct engine_decision *decision, const struct engine_visit *visit,

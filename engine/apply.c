@@ -100,7 +100,8 @@ static void drop_joins(struct engine_execution *execution, struct engine_scope *
 {
     while (scope->joins.count > 0) {
         uint32_t slot = scope->joins.first;
-        scope->live -= ((struct engine_join *)engine_pool_at(&execution->joins, slot))->count;
+        scope->live -=
+            ((struct engine_join_tokens *)engine_pool_at(&execution->joins, slot))->count;
         engine_chain_remove(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
         engine_pool_give(&execution->joins, slot);
     }
@@ -232,6 +233,7 @@ static enum result apply_started(struct engine_execution *execution,
     execution->inbox_count = 0;
     engine_history_clear(&execution->steps);
     execution->step_last_bytes = 0;
+    execution->step_id_sequence = 0;
     clear_error(execution);
     root = open_scope(execution, ENGINE_SCOPE_ROOT, ENGINE_SCOPE_PROCESS, execution->process);
     if (root == NULL) {
@@ -433,10 +435,10 @@ static enum result apply_cancelled(struct engine_execution *execution,
 
 /* ---- joins ---- */
 
-static struct engine_join *join_on(struct engine_execution *execution, struct engine_scope *scope,
-                                   uint32_t flow)
+static struct engine_join_tokens *join_on(struct engine_execution *execution,
+                                          struct engine_scope *scope, uint32_t flow)
 {
-    struct engine_join *join = engine_join_find(execution, scope, flow);
+    struct engine_join_tokens *join = engine_join_find(execution, scope, flow);
     if (join != NULL) {
         return join;
     }
@@ -467,7 +469,7 @@ static enum result apply_joined(struct engine_execution *execution,
     REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_JOINED) &&
             token->flow != ENGINE_NONE);
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
-    struct engine_join *join = join_on(execution, scope, token->flow);
+    struct engine_join_tokens *join = join_on(execution, scope, token->flow);
     if (join == NULL) {
         return RESULT_LIMIT;
     }
@@ -479,7 +481,8 @@ static enum result apply_joined(struct engine_execution *execution,
     return RESULT_OK;
 }
 
-static uint32_t join_slot(const struct engine_execution *execution, const struct engine_join *join)
+static uint32_t join_slot(const struct engine_execution *execution,
+                          const struct engine_join_tokens *join)
 {
     return (uint32_t)(((const uint8_t *)join - execution->joins.slots) /
                       execution->joins.slot_bytes);
@@ -501,7 +504,7 @@ static enum result apply_join_fired(struct engine_execution *execution,
     token->node = event->node;
     token->segment = execution->segment;
     for (uint32_t i = 0; i < incoming.count; i++) {
-        struct engine_join *join = engine_join_find(execution, scope, incoming.at[i]);
+        struct engine_join_tokens *join = engine_join_find(execution, scope, incoming.at[i]);
         if (join == NULL) {
             continue; /* an inclusive join fires without all of them */
         }

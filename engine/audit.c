@@ -12,7 +12,7 @@
 /* Where it stands: where it failed, what it waits for, else the newest step. */
 static struct span current_task(const struct engine_execution *execution)
 {
-    if (execution->error_task.count > 0) {
+    if (execution->end == ENGINE_END_FAILED && execution->error_task.count > 0) {
         return execution->error_task;
     }
     if (engine_state_is_waiting(execution)) {

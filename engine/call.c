@@ -185,9 +185,7 @@ static void emit_call(struct engine_decision *decision, const struct engine_visi
     if (effect == NULL) {
         return;
     }
-    uuid_format(
-        uuid_of_step(execution_id_span(&execution->id), execution->run, visit->token->sequence),
-        step_id);
+    uuid_format(engine_step_id(execution, visit->token->sequence), step_id);
     bool is_http = module->builtin == ENGINE_BUILTIN_HTTP;
     struct proto_call *out = &effect->as.call;
     out->execution_id = execution->id;

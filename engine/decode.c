@@ -16,57 +16,65 @@
 /* X(symbol, "key") */
 #define SNAPSHOT_FIELDS(X)                                                                         \
     X(FORMAT_VERSION, "formatVersion")                                                             \
-    X(EXECUTION_ID, "executionId") X(WORKSPACE_ID, "workspaceId") X(PROJECT_ID, "projectId") X(    \
-        PROCESS, "process") X(VERSION, "version") X(CHANNEL, "channel")                            \
-        X(CHANNEL_SESSION_ID, "channelSessionId") X(IS_TEST, "isTest") X(RUN, "run") X(            \
-            SEQUENCE, "sequence") X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt")            \
-            X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(  \
-                ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE,               \
-                                                                     "eventSequence")              \
-                X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") X(       \
-                    FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment")   \
-                    X(TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") \
-                        X(TRACEPARENT, "traceparent") X(REQUEST, "request")                        \
-                            X(RESPONSE, "response") X(CONTEXT, "context") X(MODULE, "module")      \
-                                X(OUTPUT, "output") X(RESUME, "__resume")                          \
-                                    X(CONVERSATIONS, "conversationHistories")                      \
-                                        X(EXECUTION, "execution") X(NODES, "nodes")                \
-                                            X(FIRST_REQUEST, "firstRequest")                       \
-                                                X(FIRST_CONTEXT, "firstContext")                   \
-                                                    X(FIRST_EXECUTION, "firstExecution")           \
-                                                        X(TOKENS, "tokens") X(SCOPES, "scopes")    \
-                                                            X(JOINS, "joins") X(INBOX, "inbox")    \
-                                                                X(STEPS, "executionMap")           \
-                                                                    X(LOGS, "logs") X(LOG_INDEX,   \
-                                                                                      "logIndex")  \
-                                                                        X(LOG_SHIPPED,             \
-                                                                          "lastPersistedLogIndex")
+    X(EXECUTION_ID, "executionId")                                                                 \
+    X(WORKSPACE_ID, "workspaceId")                                                                 \
+    X(PROJECT_ID, "projectId")                                                                     \
+    X(PROCESS, "process") X(VERSION, "version") X(CHANNEL, "channel") X(                           \
+        CHANNEL_SESSION_ID, "channelSessionId") X(IS_TEST, "isTest") X(RUN, "run") X(SEQUENCE,     \
+                                                                                     "sequence")   \
+        X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(            \
+            ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") \
+            X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(                          \
+                CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end")            \
+                X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(  \
+                    TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")   \
+                    X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")    \
+                        X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
+                            X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
+                                EXECUTION, "execution") X(NODES, "nodes")                          \
+                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
+                                    X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
+                                        X(SCOPES, "scopes")                                        \
+                                            X(JOINS, "joins") X(INBOX, "inbox")                    \
+                                                X(STEPS, "executionMap") X(LOGS, "logs")           \
+                                                    X(LOG_INDEX, "logIndex")                       \
+                                                        X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
-    X(TASK, "taskId") X(STATE, "state") X(SEQUENCE, "sequence") X(SCOPE, "scope") X(FLOW, "flow")  \
-        X(WAIT, "wait") X(SINCE, "since") X(DUE, "dueAt") X(DETAIL, "detail") X(RESUME, "resume")  \
-            X(PATH, "path") X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore")           \
-                X(RETRIES, "retries") X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase")  \
-                    X(CHILD, "child") X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local")        \
-                        X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers")            \
-                            X(ANSWER, "answer")
+    X(TASK, "taskId")                                                                              \
+    X(STATE, "state")                                                                              \
+    X(SEQUENCE, "sequence")                                                                        \
+    X(SCOPE, "scope") X(FLOW, "flow") X(WAIT, "wait") X(SINCE, "since") X(DUE, "dueAt")            \
+        X(DETAIL, "detail") X(RESUME, "resume") X(PATH, "path") X(ATTEMPTS, "attempts")            \
+            X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks")   \
+                X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(SHOWN, "shown")              \
+                    X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output")                        \
+                        X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
-    X(PARENT, "parent") X(HOST, "host") X(PROCESS, "process") X(VERSION, "version")                \
-        X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
+    X(PARENT, "parent")                                                                            \
+    X(HOST, "host")                                                                                \
+    X(PROCESS, "process")                                                                          \
+    X(VERSION, "version") X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
 
 #define TIMER_FIELDS(X)                                                                            \
-    X(TASK, "taskId") X(ARMED_AT, "armedAt") X(DUE_AT, "dueAt") X(FIRED, "fired") X(CYCLE, "cycl"  \
-                                                                                           "e")
+    X(TASK, "taskId")                                                                              \
+    X(ARMED_AT, "armedAt")                                                                         \
+    X(DUE_AT, "dueAt")                                                                             \
+    X(FIRED, "fired") X(CYCLE, "cycl"                                                              \
+                               "e")
 
 #define ANSWER_FIELDS(X)                                                                           \
     X(KIND, "kind")                                                                                \
-    X(OUTCOME, "outcome") X(PHASE, "phase") X(STATUS, "status") X(RETRY_AFTER, "retryAfterMs")     \
-        X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error") X(REASON, "reason")
+    X(OUTCOME, "outcome")                                                                          \
+    X(PHASE, "phase")                                                                              \
+    X(STATUS, "status")                                                                            \
+    X(RETRY_AFTER, "retryAfterMs") X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error")           \
+        X(REASON, "reason")
 
-#define FIELD_NAME(symbol, name)      name,
+#define FIELD_NAME(symbol, name)      ENGINE_NAME(name),
 #define SNAPSHOT_SYMBOL(symbol, name) SNAPSHOT_##symbol,
 #define TOKEN_SYMBOL(symbol, name)    TOKEN_##symbol,
 #define SCOPE_SYMBOL(symbol, name)    SCOPE_##symbol,
@@ -77,11 +85,11 @@ enum { TOKEN_FIELDS(TOKEN_SYMBOL) TOKEN_FIELD_COUNT };
 enum { SCOPE_FIELDS(SCOPE_SYMBOL) SCOPE_FIELD_COUNT };
 enum { TIMER_FIELDS(TIMER_SYMBOL) TIMER_FIELD_COUNT };
 enum { ANSWER_FIELDS(ANSWER_SYMBOL) ANSWER_FIELD_COUNT };
-static const char *const snapshot_names[] = {SNAPSHOT_FIELDS(FIELD_NAME)};
-static const char *const token_names[] = {TOKEN_FIELDS(FIELD_NAME)};
-static const char *const scope_names[] = {SCOPE_FIELDS(FIELD_NAME)};
-static const char *const timer_names[] = {TIMER_FIELDS(FIELD_NAME)};
-static const char *const answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
+static const struct span snapshot_names[] = {SNAPSHOT_FIELDS(FIELD_NAME)};
+static const struct span token_names[] = {TOKEN_FIELDS(FIELD_NAME)};
+static const struct span scope_names[] = {SCOPE_FIELDS(FIELD_NAME)};
+static const struct span timer_names[] = {TIMER_FIELDS(FIELD_NAME)};
+static const struct span answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
 
 /* Depth of our own maps around a payload. */
 enum { DECODE_DEPTH_OWN = 8 };
@@ -165,7 +173,7 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
         REQUIRE(count > 0 && count <= LIMIT_TOKENS &&
                 engine_join_find(execution, scope, flow) == NULL);
         uint32_t slot = engine_pool_take(&execution->joins, &execution->memory, 0);
-        struct engine_join *join = engine_pool_at(&execution->joins, slot);
+        struct engine_join_tokens *join = engine_pool_at(&execution->joins, slot);
         if (join == NULL) {
             return RESULT_LIMIT;
         }

@@ -243,7 +243,7 @@ static void write_joins(const struct engine_execution *execution, const struct e
                         struct wire_writer *writer)
 {
     wire_write_array(writer, scope->joins.count);
-    for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+    for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                      ENGINE_LINK_FIRST)) {
         bool current = join->segment == execution->segment && execution->segment_open;
         wire_write_array(writer, 4);
@@ -476,7 +476,7 @@ void engine_step_encode(const struct engine_execution *execution, uint32_t seque
 {
     char step_id[UUID_TEXT_BYTES + 1];
     ASSERT(sequence > 0 && sequence <= execution->sequence);
-    uuid_format(uuid_of_step(execution_id_span(&execution->id), execution->run, sequence), step_id);
+    uuid_format(engine_step_id(execution, sequence), step_id);
     size_t mark = engine_pack_map_open(writer);
     uint32_t count = write_head(execution, writer) + 1;
     ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));

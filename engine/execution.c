@@ -62,7 +62,7 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     engine_pool_init(&execution->tokens, sizeof(struct engine_token));
     engine_pool_init(&execution->scopes, sizeof(struct engine_scope));
     engine_pool_init(&execution->timers, sizeof(struct engine_timer));
-    engine_pool_init(&execution->joins, sizeof(struct engine_join));
+    engine_pool_init(&execution->joins, sizeof(struct engine_join_tokens));
     execution->ready = ENGINE_CHAIN_EMPTY;
     execution->parked = ENGINE_CHAIN_EMPTY;
     execution->scope_order = ENGINE_CHAIN_EMPTY;
@@ -129,10 +129,10 @@ const struct engine_node *engine_token_node(const struct engine_execution *execu
     return &scope->process->nodes[token->node];
 }
 
-struct engine_join *engine_join_find(const struct engine_execution *execution,
-                                     const struct engine_scope *scope, uint32_t flow)
+struct engine_join_tokens *engine_join_find(const struct engine_execution *execution,
+                                            const struct engine_scope *scope, uint32_t flow)
 {
-    for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins,
+    for (ENGINE_EACH(struct engine_join_tokens, join, &execution->joins, &scope->joins,
                      ENGINE_LINK_FIRST)) {
         if (join->flow == flow) {
             return join;
@@ -151,6 +151,14 @@ const struct engine_token *engine_token_next(const struct engine_execution *exec
         next = execution->parked.first;
     }
     return engine_token_at(execution, next);
+}
+
+struct uuid engine_step_id(const struct engine_execution *execution, uint32_t sequence)
+{
+    if (sequence == execution->step_id_sequence) {
+        return execution->step_id;
+    }
+    return uuid_of_step(execution_id_span(&execution->id), execution->run, sequence);
 }
 
 /* ---- due times ---- */
@@ -236,7 +244,7 @@ static void keep_scopes(struct engine_execution *execution, struct arena *arena)
             keep(arena, &scope->variables);
         }
         keep(arena, &scope->nodes);
-        for (ENGINE_EACH(struct engine_join, join, &execution->joins, &scope->joins,
+        for (ENGINE_EACH(struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             keep(arena, &join->output);
         }

@@ -148,7 +148,7 @@ struct engine_timer {
 };
 
 /* Tokens that wait in a join, on one flow. */
-struct engine_join {
+struct engine_join_tokens {
     struct engine_slot slot; /* links: its scope's joins */
     uint32_t flow;
     uint32_t count;
@@ -263,6 +263,9 @@ struct engine_execution {
     size_t log_unshipped_bytes; /* the newest bytes of `logs` */
 
     size_t step_last_bytes; /* the newest entry of `steps` */
+    struct uuid
+        step_id; /* of step_id_sequence in this run: hashed once for its effect and its blob */
+    uint32_t step_id_sequence;
     struct engine_time_text now_text;
     struct engine_time_text started_text;
 
@@ -307,13 +310,16 @@ struct engine_scope *engine_scope_of_process(const struct engine_execution *exec
                                              const struct engine_scope *scope);
 const struct engine_node *engine_token_node(const struct engine_execution *execution,
                                             const struct engine_token *token);
-struct engine_join *engine_join_find(const struct engine_execution *execution,
-                                     const struct engine_scope *scope, uint32_t flow);
+struct engine_join_tokens *engine_join_find(const struct engine_execution *execution,
+                                            const struct engine_scope *scope, uint32_t flow);
 
 static inline bool engine_execution_frozen(const struct engine_execution *execution)
 {
     return execution->end != ENGINE_END_NONE || execution->suspended;
 }
+
+/* The stepId of a step of this run. */
+struct uuid engine_step_id(const struct engine_execution *execution, uint32_t sequence);
 
 /* Walks all tokens: the runnable ones, then the parked ones, each in order. Begin with NULL. */
 const struct engine_token *engine_token_next(const struct engine_execution *execution,

@@ -5,7 +5,7 @@
 
 #include "proto/base/text.h"
 
-void engine_fields_read(struct span map, const char *const *names, uint32_t count, struct span *out)
+void engine_fields_read(struct span map, const struct span *names, uint32_t count, struct span *out)
 {
     struct wire_map_walk walk = wire_map_begin(map);
     struct span key, value;
@@ -14,7 +14,7 @@ void engine_fields_read(struct span map, const char *const *names, uint32_t coun
     while (wire_map_next(&walk, &key, &value)) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t at = hint + i < count ? hint + i : hint + i - count;
-            if (span_is(key, names[at])) {
+            if (span_equal(key, names[at])) {
                 out[at] = value;
                 hint = at + 1 < count ? at + 1 : 0;
                 break;

@@ -7,9 +7,15 @@
 
 #include "proto/wire/reader.h"
 
+/* A name for such a table. */
+#define ENGINE_NAME(literal)                                                                       \
+    {                                                                                              \
+        (const uint8_t *)(literal), sizeof(literal) - 1                                            \
+    }
+
 /* out[i] becomes the value of names[i], or empty. Keys come mostly in the order of `names`, which
  * makes this linear. */
-void engine_fields_read(struct span map, const char *const *names, uint32_t count,
+void engine_fields_read(struct span map, const struct span *names, uint32_t count,
                         struct span *out);
 
 /* An unsigned integer of at most `most`; `fallback` when absent. False: of another type or too

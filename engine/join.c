@@ -35,9 +35,9 @@ void engine_join_arrive(struct engine_decision *decision, const struct engine_vi
 
 /* Has an earlier join record of the scope named this node already? */
 static bool named_before(const struct engine_execution *execution, const struct engine_scope *scope,
-                         const struct engine_join *until, uint32_t node)
+                         const struct engine_join_tokens *until, uint32_t node)
 {
-    for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+    for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                      ENGINE_LINK_FIRST)) {
         if (join == until) {
             return false;
@@ -56,7 +56,7 @@ struct span engine_join_names(struct engine_decision *decision)
     wire_writer_init(&writer, decision->arena, 64);
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
-        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+        for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             uint32_t node = scope->process->flows[join->flow].target;
             if (!named_before(execution, scope, join, node)) {

@@ -3,8 +3,8 @@
  */
 #include "engine/names.h"
 
+#include "engine/fields.h"
 #include "proto/base/assert.h"
-#include "proto/wire/reader.h"
 
 enum root {
     ROOT_NONE,
@@ -20,18 +20,20 @@ enum root {
 };
 
 static const struct {
-    const char *name;
+    struct span name;
     enum root root;
 } roots[] = {
-    {"execution", ROOT_EXECUTION}, {"nodes", ROOT_NODES},     {"output", ROOT_OUTPUT},
-    {"context", ROOT_CONTEXT},     {"request", ROOT_REQUEST}, {"response", ROOT_RESPONSE},
-    {"module", ROOT_MODULE},       {"env", ROOT_ENV},         {"__resume", ROOT_RESUME},
+    {ENGINE_NAME("execution"), ROOT_EXECUTION}, {ENGINE_NAME("nodes"), ROOT_NODES},
+    {ENGINE_NAME("output"), ROOT_OUTPUT},       {ENGINE_NAME("context"), ROOT_CONTEXT},
+    {ENGINE_NAME("request"), ROOT_REQUEST},     {ENGINE_NAME("response"), ROOT_RESPONSE},
+    {ENGINE_NAME("module"), ROOT_MODULE},       {ENGINE_NAME("env"), ROOT_ENV},
+    {ENGINE_NAME("__resume"), ROOT_RESUME},
 };
 
 static enum root root_of(struct span name)
 {
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        if (span_is(name, roots[i].name)) {
+        if (span_equal(name, roots[i].name)) {
             return roots[i].root;
         }
     }

@@ -3,10 +3,10 @@
  */
 #include "engine/payload.h"
 
+#include "engine/fields.h"
 #include "engine/pack.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
-#include "proto/wire/reader.h"
 
 static void merge_into(struct engine_execution *execution, struct span *payload, struct span over)
 {
@@ -171,18 +171,18 @@ static void append_conversation(struct engine_execution *execution, struct span 
 enum reply_part { PART_PAYLOAD, PART_OUTPUTS, PART_CONVERSATION, PART_LOGS };
 
 static const struct {
-    const char *key;
+    struct span key;
     enum reply_part part;
     enum engine_payload payload;
 } reply_parts[] = {
-    {"execution", PART_PAYLOAD, ENGINE_PAYLOAD_EXECUTION},
-    {"outputs", PART_OUTPUTS, ENGINE_PAYLOAD_NODES},
-    {"logs", PART_LOGS, ENGINE_PAYLOAD_COUNT},
-    {"context", PART_PAYLOAD, ENGINE_PAYLOAD_CONTEXT},
-    {"response", PART_PAYLOAD, ENGINE_PAYLOAD_RESPONSE},
-    {"module", PART_PAYLOAD, ENGINE_PAYLOAD_MODULE},
-    {"request", PART_PAYLOAD, ENGINE_PAYLOAD_REQUEST},
-    {"conversation", PART_CONVERSATION, ENGINE_PAYLOAD_COUNT},
+    {ENGINE_NAME("outputs"), PART_OUTPUTS, ENGINE_PAYLOAD_NODES},
+    {ENGINE_NAME("execution"), PART_PAYLOAD, ENGINE_PAYLOAD_EXECUTION},
+    {ENGINE_NAME("logs"), PART_LOGS, ENGINE_PAYLOAD_COUNT},
+    {ENGINE_NAME("context"), PART_PAYLOAD, ENGINE_PAYLOAD_CONTEXT},
+    {ENGINE_NAME("response"), PART_PAYLOAD, ENGINE_PAYLOAD_RESPONSE},
+    {ENGINE_NAME("module"), PART_PAYLOAD, ENGINE_PAYLOAD_MODULE},
+    {ENGINE_NAME("request"), PART_PAYLOAD, ENGINE_PAYLOAD_REQUEST},
+    {ENGINE_NAME("conversation"), PART_CONVERSATION, ENGINE_PAYLOAD_COUNT},
 };
 
 static void merge_part(struct engine_execution *execution, const struct engine_token *token,
@@ -226,7 +226,7 @@ void engine_payload_merge_reply(struct engine_execution *execution,
     struct span key, value;
     while (wire_map_next(&walk, &key, &value)) {
         for (size_t part = 0; part < sizeof reply_parts / sizeof reply_parts[0]; part++) {
-            if (span_is(key, reply_parts[part].key) && part_is_wanted(part, flags)) {
+            if (span_equal(key, reply_parts[part].key) && part_is_wanted(part, flags)) {
                 merge_part(execution, token, part, value);
             }
         }

@@ -90,9 +90,7 @@ void engine_steps(const struct engine_execution *execution, struct wire_writer *
     for (uint32_t i = 0; i < execution->steps.count && wire_take(&cursor, &entry) == RESULT_OK;
          i++) {
         int64_t sequence = wire_int_or(wire_find_text(entry, "sequence"), 0);
-        uuid_format(
-            uuid_of_step(execution_id_span(&execution->id), execution->run, (uint32_t)sequence),
-            step_id);
+        uuid_format(engine_step_id(execution, (uint32_t)sequence), step_id);
         struct wire_map_walk walk = wire_map_begin(entry);
         wire_write_map(writer, wire_count(entry) + 1);
         ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));

@@ -162,8 +162,9 @@ void engine_look(const struct engine_execution *execution, struct engine_view *o
         .ended = execution->end != ENGINE_END_NONE,
         .waiting =
             execution->run > 0 && execution->end == ENGINE_END_NONE && !execution->segment_open,
-        .human = execution->wait_counts[ENGINE_WAIT_HUMAN] > 0,
-        .retrying = execution->wait_counts[ENGINE_WAIT_RETRY] > 0,
+        .human = execution->end == ENGINE_END_NONE && execution->wait_counts[ENGINE_WAIT_HUMAN] > 0,
+        .retrying =
+            execution->end == ENGINE_END_NONE && execution->wait_counts[ENGINE_WAIT_RETRY] > 0,
         .call_count = execution->call_count,
         .waiting_since_ms = execution->waiting_since_ms,
         .started_ms = execution->started_ms,

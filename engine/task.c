@@ -107,7 +107,7 @@ void engine_unserved_pass(struct engine_decision *decision, const struct engine_
 }
 
 void engine_task_work(struct engine_decision *decision, const struct engine_visit *visit,
-                      engine_unserved_fn unserved)
+                      engine_unserved_fn unserved, engine_unserved_fn in_test)
 {
     const struct engine_node *node = visit->node;
     struct span local;
@@ -130,6 +130,9 @@ void engine_task_work(struct engine_decision *decision, const struct engine_visi
     }
     if (node->script != NULL && !(node->task_type_explicit && module != NULL)) {
         run_script(decision, visit, local);
+    } else if (module != NULL && in_test != NULL && decision->execution->is_test &&
+               module->side_effects) {
+        in_test(decision, visit, local);
     } else if (module != NULL) {
         run_module(decision, visit, module, local);
     } else {

@@ -16,7 +16,7 @@ static void wait_for_callback(struct engine_decision *decision, const struct eng
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    engine_task_work(decision, visit, wait_for_callback);
+    engine_task_work(decision, visit, wait_for_callback, NULL);
 }
 
 const struct engine_element_ops engine_element_receive_task = {

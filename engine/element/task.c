@@ -8,7 +8,7 @@
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    engine_task_work(decision, visit, engine_unserved_pass);
+    engine_task_work(decision, visit, engine_unserved_pass, NULL);
 }
 
 const struct engine_element_ops engine_element_task = {

@@ -1,5 +1,6 @@
 /*
- * user_task.c: a person decides: without a module of its own it waits for one (engine.md 3).
+ * user_task.c: a person decides: without a module of its own it waits for one (engine.md 3),
+ * and in test mode too (engine.md 8).
  */
 #include "engine/answer.h"
 #include "engine/call.h"
@@ -9,7 +10,7 @@
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    engine_task_work(decision, visit, engine_wait_human);
+    engine_task_work(decision, visit, engine_wait_human, engine_wait_human);
 }
 
 const struct engine_element_ops engine_element_user_task = {

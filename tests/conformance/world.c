@@ -115,7 +115,7 @@ static void check_conserved(const struct engine_execution *execution)
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
         uint32_t live = scope->tokens.count;
-        for (ENGINE_EACH(const struct engine_join, join, &execution->joins, &scope->joins,
+        for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             ASSERT(join->count > 0);
             live += join->count;
