@@ -45,6 +45,26 @@ static const struct {
      "its handlers set the variables that choose the path; the behaviour is not in the case"},
 };
 
+/* A variable of an oracle that is not followed. */
+static const struct {
+    const char *test;
+    const char *variable;
+    const char *reason;
+} variables_aside[] = {
+    {"Test_task_InputOutput_mapping_happy_path", "orderName",
+     "an input mapping is local to its task (Zeebe); there it leaks into the process"},
+};
+
+/*
+ * Two sub-processes run in parallel: there the first one runs to its end before the second begins,
+ * here tokens move first in first out (engine.md 3). The same tasks run as often; only the order
+ * between the two differs.
+ */
+static const char *const order_aside[] = {
+    "Test_subprocess_ForkControlledExclusiveJoin",
+    "Test_subprocess_ForkControlledParallelJoin",
+};
+
 struct tally {
     unsigned run;
     unsigned skipped;
@@ -85,21 +105,21 @@ static struct span start_of(struct arena *arena, struct span vars)
     return wire_writer_span(&writer);
 }
 
-static struct span next_part(struct span *list)
+static bool is_variable_aside(struct span test, struct span variable)
 {
-    struct span part = *list;
-    const uint8_t *comma = list->count > 0 ? memchr(list->bytes, ',', list->count) : NULL;
-    if (comma != NULL) {
-        part.count = (size_t)(comma - list->bytes);
-        *list = span_of(comma + 1, list->count - part.count - 1);
-    } else {
-        *list = SPAN_EMPTY;
+    for (unsigned i = 0; i < sizeof variables_aside / sizeof variables_aside[0]; i++) {
+        if (span_is(test, variables_aside[i].test) &&
+            span_is(variable, variables_aside[i].variable)) {
+            fprintf(stderr, "skipped variable %s of %s: %s\n", variables_aside[i].variable,
+                    variables_aside[i].test, variables_aside[i].reason);
+            return true;
+        }
     }
-    return part;
+    return false;
 }
 
-/* Every task has a handler there: `*`, and each task of the path by its id, user tasks included. */
-static struct span modules_of(struct arena *arena, struct span path)
+/* Every task has a handler there, user tasks included. */
+static struct span modules_of(struct arena *arena, const struct engine_definition *definition)
 {
     struct wire_writer writer;
     uint32_t count = 1;
@@ -108,11 +128,16 @@ static struct span modules_of(struct arena *arena, struct span path)
     wire_write_text(&writer, "*");
     wire_write_array(&writer, 1);
     wire_write_map(&writer, 0);
-    while (path.count > 0) {
-        wire_write_string(&writer, next_part(&path));
-        wire_write_array(&writer, 1);
-        wire_write_map(&writer, 0);
-        count++;
+    for (uint32_t p = 0; p < definition->process_count; p++) {
+        for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
+            const struct engine_node *node = &definition->processes[p].nodes[n];
+            if (node->kind == ENGINE_USER_TASK) {
+                wire_write_string(&writer, node->id);
+                wire_write_array(&writer, 1);
+                wire_write_map(&writer, 0);
+                count++;
+            }
+        }
     }
     wire_close_map(&writer, mark, count);
     return wire_writer_span(&writer);
@@ -161,6 +186,7 @@ static struct span expect_of(struct arena *arena, struct span entry)
         wire_pair_string(&writer, "lifecycle", state);
         count++;
     }
+    struct span test = wire_string_or(wire_find_text(entry, "test"), "");
     if (wire_count(expected) > 0) {
         struct wire_map_walk walk = wire_array_begin(expected);
         struct span pair;
@@ -169,9 +195,11 @@ static struct span expect_of(struct arena *arena, struct span entry)
         size_t inner = wire_open_map(&writer);
         while (wire_array_next(&walk, &pair)) {
             struct span value = parse(arena, wire_string_or(wire_at(pair, 1), ""));
-            if (value.count > 0 &&
-                !wire_is(value, WIRE_DECIMAL)) { /* Go maps and floats are not JSON */
-                wire_write_string(&writer, wire_string_or(wire_at(pair, 0), ""));
+            struct span variable = wire_string_or(wire_at(pair, 0), "");
+            /* Go maps are not JSON; 1234.0 is its float of 1234. */
+            if (value.count > 0 && !wire_is(value, WIRE_DECIMAL) &&
+                !is_variable_aside(test, variable)) {
+                wire_write_string(&writer, variable);
                 wire_write_value(&writer, value);
                 known++;
             }
@@ -181,6 +209,44 @@ static struct span expect_of(struct arena *arena, struct span entry)
     }
     wire_close_map(&writer, mark, count);
     return wire_writer_span(&writer);
+}
+
+static bool is_order_aside(struct span test)
+{
+    for (unsigned i = 0; i < sizeof order_aside / sizeof order_aside[0]; i++) {
+        if (span_is(test, order_aside[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned count_task(struct span path, struct span task)
+{
+    unsigned count = 0;
+    while (path.count > 0) {
+        const uint8_t *comma = memchr(path.bytes, ',', path.count);
+        size_t bytes = comma != NULL ? (size_t)(comma - path.bytes) : path.count;
+        count += span_equal(span_of(path.bytes, bytes), task) ? 1 : 0;
+        path = comma != NULL ? span_of(comma + 1, path.count - bytes - 1) : SPAN_EMPTY;
+    }
+    return count;
+}
+
+/* The same tasks, each as often; paths of equal length, so one direction will do. */
+static bool same_tasks(struct span expected, struct span got)
+{
+    struct span rest = expected;
+    while (rest.count > 0) {
+        const uint8_t *comma = memchr(rest.bytes, ',', rest.count);
+        size_t bytes = comma != NULL ? (size_t)(comma - rest.bytes) : rest.count;
+        struct span task = span_of(rest.bytes, bytes);
+        if (count_task(expected, task) != count_task(got, task)) {
+            return false;
+        }
+        rest = comma != NULL ? span_of(comma + 1, rest.count - bytes - 1) : SPAN_EMPTY;
+    }
+    return expected.count == got.count;
 }
 
 static bool deploys(struct scenario *scenario, struct span file, struct arena *arena,
@@ -211,7 +277,6 @@ static void run_case(struct span entry, struct arena *arena, struct tally *tally
     bool has_path = wire_count(wire_find_text(entry, "callpath")) > 0;
     struct scenario scenario = {.name = test,
                                 .start = start_of(arena, wire_find_text(entry, "vars")),
-                                .modules = modules_of(arena, path),
                                 .expect = expect_of(arena, entry)};
     struct span why = SPAN_EMPTY;
     const char *reason = aside_reason(test);
@@ -223,6 +288,7 @@ static void run_case(struct span entry, struct arena *arena, struct tally *tally
         return;
     }
     struct scenario_outcome outcome;
+    scenario.modules = modules_of(arena, scenario.definitions[0]);
     scenario_run(&scenario, arena, &outcome);
     for (uint32_t i = 0; i < outcome.failure_count; i++) {
         cr_expect_fail("%.*s: %.*s", SPAN_ARG(test), SPAN_ARG(outcome.failures[i]));
@@ -232,8 +298,9 @@ static void run_case(struct span entry, struct arena *arena, struct tally *tally
     struct scenario_outcome again = {0};
     if (has_path && stage_open(&stage, &scenario, arena, &again) && stage_start(&stage)) {
         call_path(&scenario, stage.execution, arena, got);
-        cr_expect(span_is(path, got), "%.*s: expected the path %.*s, got %s", SPAN_ARG(test),
-                  SPAN_ARG(path), got);
+        bool same = is_order_aside(test) ? same_tasks(path, span_text(got)) : span_is(path, got);
+        cr_expect(same, "%.*s: expected the path %.*s, got %s", SPAN_ARG(test), SPAN_ARG(path),
+                  got);
         stage_close(&stage);
     }
     scenario_release(&scenario, 1);

@@ -60,6 +60,31 @@ static bool is_scripted(const struct stage *stage, const struct engine_node *nod
     return wire_find_text(modules, "*").count > 0 && is_called_by_star(node->kind) && !native;
 }
 
+/* Is an earlier node of the same task type scripted too? A type has one module. */
+static bool is_repeated(const struct stage *stage, uint32_t definition_index,
+                        uint32_t process_index, uint32_t node_index)
+{
+    struct span type = stage->scenario->definitions[definition_index]
+                           ->processes[process_index]
+                           .nodes[node_index]
+                           .task_type;
+    for (uint32_t d = 0; d <= definition_index; d++) {
+        const struct engine_definition *definition = stage->scenario->definitions[d];
+        for (uint32_t p = 0; p < definition->process_count; p++) {
+            for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
+                if (d == definition_index && p == process_index && n == node_index) {
+                    return false;
+                }
+                const struct engine_node *node = &definition->processes[p].nodes[n];
+                if (span_equal(node->task_type, type) && is_scripted(stage, node)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 /* modules.json for exactly the task types that the scenario answers. */
 static uint32_t write_modules(const struct stage *stage, struct wire_writer *writer)
 {
@@ -69,7 +94,7 @@ static uint32_t write_modules(const struct stage *stage, struct wire_writer *wri
         for (uint32_t p = 0; p < definition->process_count; p++) {
             for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
                 const struct engine_node *node = &definition->processes[p].nodes[n];
-                if (!is_scripted(stage, node)) {
+                if (!is_scripted(stage, node) || is_repeated(stage, d, p, n)) {
                     continue;
                 }
                 wire_write_map(writer, 2);
@@ -170,12 +195,20 @@ static uint32_t reply_number(struct stage *stage, const struct proto_call *call,
     return number;
 }
 
+/* {"wait":{"kind":"human"}} */
+static const uint8_t human_wait_bytes[] = {0x81, 0xa4, 'w', 'a',  'i', 't', 0x81, 0xa4, 'k',
+                                           'i',  'n',  'd', 0xa5, 'h', 'u', 'm',  'a',  'n'};
+static const struct span human_wait = {human_wait_bytes, sizeof human_wait_bytes};
+
 static bool add_call(struct stage *stage, const struct proto_call *call)
 {
     struct span task_id = wire_string_or(wire_find_text(call->body, "taskId"), "");
     struct span task_type = wire_string_or(wire_find_text(call->body, "taskType"), "");
     struct span list = replies_of(stage, task_id, task_type);
     uint32_t number = reply_number(stage, call, task_id);
+    if (list.count == 0 && span_is(task_type, "userTask")) {
+        list = human_wait; /* the module is there for another task of this type */
+    }
     uint32_t count = wire_is(list, WIRE_ARRAY) ? wire_count(list) : 0;
     struct span reply = count > 0 ? wire_at(list, number < count ? number : count - 1) : list;
     struct span after = wire_string_or(wire_find_text(reply, "after"), "");
