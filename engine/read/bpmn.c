@@ -9,6 +9,7 @@
 #include "engine/read/event.h"
 #include "engine/read/extension.h"
 #include "engine/read/flow.h"
+#include "engine/read/layout.h"
 #include "engine/read/link.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
@@ -390,7 +391,8 @@ static enum result check_root(struct draft *draft)
     return RESULT_INVALID;
 }
 
-static enum result read_document(struct draft *draft, struct engine_definition *definition)
+static enum result read_document(struct draft *draft, const struct bpmn_tree *tree,
+                                 struct engine_definition *definition)
 {
     enum result result = check_root(draft);
     if (result == RESULT_OK) {
@@ -411,10 +413,30 @@ static enum result read_document(struct draft *draft, struct engine_definition *
     for (uint32_t i = 0; i < draft->process_count; i++) {
         read_process(draft, &draft->processes[i]);
     }
+    engine_layout_read(draft);
+    if (tree->finish != NULL) {
+        tree->finish(draft, tree->context);
+    }
     check_participants(draft);
     engine_extension_list_unused(draft);
     bool overflowed = draft->arena->overflowed || draft->scratch->overflowed;
     return overflowed ? RESULT_LIMIT : RESULT_OK;
+}
+
+enum result engine_bpmn_compile(const struct bpmn_tree *tree, bool lenient,
+                                struct engine_report *report, struct engine_definition *definition)
+{
+    struct draft draft = {.arena = &definition->arena,
+                          .scratch = tree->scratch,
+                          .report = report,
+                          .root = tree->root,
+                          .lenient = lenient};
+    enum result result = read_document(&draft, tree, definition);
+    if (result == RESULT_LIMIT) {
+        engine_report_add(report, ENGINE_ERROR, "limit", SPAN_EMPTY, 0, 0,
+                          "the file takes too much memory");
+    }
+    return result;
 }
 
 enum result engine_bpmn_read(struct span content, bool lenient, struct engine_report *report,
@@ -422,15 +444,10 @@ enum result engine_bpmn_read(struct span content, bool lenient, struct engine_re
 {
     struct arena scratch;
     arena_init(&scratch, SCRATCH_BLOCK_BYTES, SCRATCH_BYTES_MAX);
-    struct draft draft = {
-        .arena = &definition->arena, .scratch = &scratch, .report = report, .lenient = lenient};
-    enum result result = engine_xml_parse(content, &scratch, report, &draft.root);
+    struct bpmn_tree tree = {.scratch = &scratch};
+    enum result result = engine_xml_parse(content, &scratch, report, &tree.root);
     if (result == RESULT_OK) {
-        result = read_document(&draft, definition);
-        if (result == RESULT_LIMIT) {
-            engine_report_add(report, ENGINE_ERROR, "limit", SPAN_EMPTY, 0, 0,
-                              "the file takes too much memory");
-        }
+        result = engine_bpmn_compile(&tree, lenient, report, definition);
     }
     arena_release(&scratch);
     return result;

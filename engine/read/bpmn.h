@@ -15,4 +15,21 @@ MUST_USE enum result engine_bpmn_read(struct span content, bool lenient,
                                       struct engine_report *report,
                                       struct engine_definition *definition);
 
+struct draft;
+struct xml_element;
+
+/* A document that the reader of another notation has composed (compose.h). */
+struct bpmn_tree {
+    struct xml_element *root; /* <definitions> */
+    struct arena *scratch;    /* that it lives in */
+    /* Called when nodes and flows are linked: for what BPMN has no words for. */
+    void (*finish)(struct draft *draft, void *context);
+    void *context;
+};
+
+/* As engine_bpmn_read, from such a document. */
+MUST_USE enum result engine_bpmn_compile(const struct bpmn_tree *tree, bool lenient,
+                                         struct engine_report *report,
+                                         struct engine_definition *definition);
+
 #endif
