@@ -7,6 +7,9 @@
 
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
+#include "proto/base/limits.h"
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
 
 struct process_entry {
     struct actor_link link;
@@ -17,6 +20,7 @@ struct process_entry {
 struct project_entry {
     struct actor_link link;
     struct engine_modules *modules;
+    struct span value; /* as actor_project_write wrote it; own memory */
 };
 
 static uint64_t process_hash(struct span project, struct span process_id)
@@ -93,6 +97,15 @@ static void source_free(struct actor_source *source)
     free(source);
 }
 
+static void project_free(struct project_entry *entry)
+{
+    if (entry->modules != NULL) {
+        engine_modules_free(entry->modules);
+    }
+    free((void *)entry->value.bytes);
+    free(entry);
+}
+
 void actor_library_release(struct actor_library *library)
 {
     struct actor_link *next;
@@ -104,8 +117,7 @@ void actor_library_release(struct actor_library *library)
     for (struct actor_link *link = actor_table_take_all(&library->projects); link != NULL; link = next) {
         next = link->next;
         struct project_entry *entry = ACTOR_OWNER(project_entry, link, link);
-        engine_modules_free(entry->modules);
-        free(entry);
+        project_free(entry);
     }
     actor_table_release(&library->projects);
     while (library->sources != NULL) {
@@ -199,30 +211,81 @@ enum result actor_library_add(struct actor_library *library, const struct proto_
     return RESULT_OK;
 }
 
+/* ---- projects ---- */
+
+struct span actor_project_write(const struct proto_project *project, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 64 + project->environment.count + project->modules.count);
+    wire_write_array(&writer, 3);
+    wire_write_string(&writer, project->workspace);
+    wire_write_value(&writer, project->environment);
+    wire_write_value(&writer, project->modules);
+    return wire_writer_span(&writer);
+}
+
+static struct span value_or_empty(struct span value) { return wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value; }
+
+enum result actor_project_read(struct span project_id, struct span value, struct proto_project *out)
+{
+    if (wire_count(value) != 3 || !wire_is(value, WIRE_ARRAY)) {
+        return RESULT_CORRUPT;
+    }
+    *out = (struct proto_project){.project = project_id,
+                                  .workspace = wire_string_or(wire_at(value, 0), ""),
+                                  .environment = value_or_empty(wire_at(value, 1)),
+                                  .modules = value_or_empty(wire_at(value, 2))};
+    return RESULT_OK;
+}
+
+static struct project_entry *project_new(const struct proto_project *project)
+{
+    struct project_entry *entry = calloc(1, sizeof *entry);
+    struct arena arena;
+    arena_init(&arena, 4096, LIMIT_DEFINITION_BYTES * 4ul);
+    struct span value = actor_project_write(project, &arena);
+    uint8_t *copy = value.count == 0 || entry == NULL ? NULL : malloc(value.count);
+    if (copy != NULL) {
+        memcpy(copy, value.bytes, value.count);
+        entry->value = span_of(copy, value.count);
+    } else {
+        free(entry);
+        entry = NULL;
+    }
+    arena_release(&arena);
+    return entry;
+}
+
+bool actor_library_has_project(const struct actor_library *library, const struct proto_project *project)
+{
+    const struct project_entry *entry = project_of(library, project->project);
+    struct proto_project known;
+    return entry != NULL && actor_project_read(project->project, entry->value, &known) == RESULT_OK &&
+           span_equal(known.workspace, project->workspace) && span_equal(known.environment, project->environment) &&
+           span_equal(known.modules, project->modules);
+}
+
 enum result actor_library_set_project(struct actor_library *library, const struct proto_project *project,
                                       struct engine_report *report)
 {
-    engine_report_init(report, span_text("modules.json"));
+    engine_report_init(report, span_text(ACTOR_PROJECT_FILE));
     struct span modules = project->modules.count == 0 ? span_of(no_modules, sizeof no_modules) : project->modules;
-    struct engine_modules *compiled = NULL;
-    enum result result = engine_read_modules(span_text("modules.json"), modules, project->project, project->environment,
-                                             report, &compiled);
-    if (result != RESULT_OK) {
-        return result;
-    }
-    struct project_entry *entry = project_of(library, project->project);
-    if (entry != NULL) {
-        engine_modules_free(entry->modules);
-        entry->modules = compiled;
-        return RESULT_OK;
-    }
-    entry = malloc(sizeof *entry);
+    struct project_entry *entry = project_new(project);
     if (entry == NULL) {
-        engine_modules_free(compiled);
         return RESULT_LIMIT;
     }
-    *entry = (struct project_entry){.modules = compiled};
-    actor_table_add(&library->projects, &entry->link, base_hash(compiled->project, 0));
+    enum result result = engine_read_modules(span_text(ACTOR_PROJECT_FILE), modules, project->project,
+                                             project->environment, report, &entry->modules);
+    if (result != RESULT_OK) {
+        project_free(entry);
+        return result;
+    }
+    struct project_entry *old = project_of(library, project->project);
+    if (old != NULL) {
+        actor_table_remove(&library->projects, &old->link);
+        project_free(old);
+    }
+    actor_table_add(&library->projects, &entry->link, base_hash(entry->modules->project, 0));
     return RESULT_OK;
 }
 

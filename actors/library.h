@@ -41,6 +41,18 @@ void actor_library_release(struct actor_library *library);
  */
 MUST_USE enum result actor_library_add(struct actor_library *library, const struct proto_definition *definition,
                                        int64_t at_ms, struct engine_report *report);
+/*
+ * A project's modules and environment are stored like a definition of this name (always version 1): an execution that goes on
+ * after a crash must find its modules before anybody has loaded the project again. No file may be deployed by it.
+ */
+#define ACTOR_PROJECT_FILE "modules.json"
+/* [workspace, environment, modules] as one value in the arena; empty when that is full. */
+struct span actor_project_write(const struct proto_project *project, struct arena *arena);
+/* Spans borrowed. RESULT_CORRUPT. */
+MUST_USE enum result actor_project_read(struct span project_id, struct span value, struct proto_project *out);
+/* Is this what the library has for the project already? */
+bool actor_library_has_project(const struct actor_library *library, const struct proto_project *project);
+
 /* A project's modules and environment, in place of the old ones. */
 MUST_USE enum result actor_library_set_project(struct actor_library *library, const struct proto_project *project,
                                                struct engine_report *report);

@@ -74,15 +74,31 @@ static void drop(struct span *span)
 
 /* ---- definitions ---- */
 
+static enum result add_to(struct actor_library *library, const struct proto_definition *definition, int64_t at_ms)
+{
+    struct engine_report report;
+    enum result result;
+    if (span_is(definition->name, ACTOR_PROJECT_FILE)) {
+        struct proto_project project;
+        result = actor_project_read(definition->project, definition->content, &project);
+        if (result != RESULT_OK) {
+            return result;
+        }
+        result = actor_library_set_project(library, &project, &report);
+    } else {
+        result = actor_library_add(library, definition, at_ms, &report);
+    }
+    engine_report_release(&report);
+    return result;
+}
+
 static enum result add_definition(struct recovering *recovering, const struct proto_definition *definition, int64_t at_ms)
 {
     const struct actor_recovery_options *options = recovering->options;
     for (uint32_t i = 0; i <= options->shard_count; i++) {
         struct actor_library *library = i < options->shard_count ? actor_shard_library(options->shards[i])
                                                                  : actor_registry_library(options->registry);
-        struct engine_report report;
-        enum result result = actor_library_add(library, definition, at_ms, &report);
-        engine_report_release(&report);
+        enum result result = add_to(library, definition, at_ms);
         if (result == RESULT_LIMIT) {
             return result;
         }
@@ -482,6 +498,9 @@ enum result actor_recover(const struct actor_recovery_options *options, struct a
     if (result == RESULT_OK) {
         what = "the executions";
         result = recover_all(&recovering, positions->at[PROTO_DRAIN_AUDIT]);
+    }
+    for (uint32_t i = 0; i < options->shard_count && result == RESULT_OK; i++) {
+        actor_shard_recover_sessions(options->shards[i], options->shards);
     }
     if (result != RESULT_OK) {
         snprintf(error, 256, "%s could not be read: %s", what, result_text(result));

@@ -252,10 +252,12 @@ static bool read_job(struct actor_registry *registry)
                                                    .content = content_of(body)};
     }
     const struct proto_definition *file = &registry->file;
-    bool name_is_valid = channel_session_id_is_valid(file->name) && file->name.count <= NAME_BYTES_MAX;
+    bool name_is_valid = channel_session_id_is_valid(file->name) && file->name.count <= NAME_BYTES_MAX &&
+                         !span_is(file->name, ACTOR_PROJECT_FILE);
     if (!name_is_valid) {
         refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID,
-               "name is the file's name: 1 to 255 bytes of UTF-8 without control characters", SPAN_EMPTY);
+               "name is the file's name: 1 to 255 bytes of UTF-8 without control characters, not " ACTOR_PROJECT_FILE,
+               SPAN_EMPTY);
     } else if (file->content.count == 0) {
         refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID, "content is the file's text", SPAN_EMPTY);
     } else if (file->content.count > LIMIT_DEFINITION_BYTES) {
@@ -360,6 +362,15 @@ static struct proto_message *copy_project(const struct proto_project *project)
     return message;
 }
 
+static void keep_project(struct actor_registry *registry)
+{
+    struct engine_report report;
+    enum result result = actor_library_set_project(&registry->library, &registry->job->as.project, &report);
+    struct span text = engine_report_text(&report, ENGINE_ERROR, &registry->arena);
+    answer_done(registry, result, text, 0);
+    engine_report_release(&report);
+}
+
 static void finish_broadcast(struct actor_registry *registry)
 {
     if (registry->worst != RESULT_OK) {
@@ -367,7 +378,7 @@ static void finish_broadcast(struct actor_registry *registry)
         return;
     }
     if (registry->job->type == PROTO_PROJECT) {
-        answer_done(registry, RESULT_OK, SPAN_EMPTY, 0);
+        keep_project(registry);
         return;
     }
     struct engine_report report;
@@ -432,12 +443,27 @@ static void shard_done(struct actor_registry *registry, const struct proto_messa
 
 /* ---- the turn ---- */
 
+/* As durable as a definition, so that recovery has it. */
+static void set_project(struct actor_registry *registry)
+{
+    const struct proto_project *project = &registry->job->as.project;
+    if (actor_library_has_project(&registry->library, project)) {
+        answer_done(registry, RESULT_OK, SPAN_EMPTY, 0);
+        return;
+    }
+    registry->file = (struct proto_definition){.project = project->project,
+                                               .name = span_text(ACTOR_PROJECT_FILE),
+                                               .content = actor_project_write(project, &registry->arena),
+                                               .version = 1};
+    commit(registry);
+}
+
 static void next_job(struct actor_registry *registry)
 {
     registry->job = actor_queue_pop(&registry->jobs);
     arena_clear(&registry->arena);
     if (registry->job->type == PROTO_PROJECT) {
-        broadcast(registry);
+        set_project(registry);
     } else if (registry->job->type == PROTO_REQUEST && registry->job->as.request.operation == PROTO_OP_DEFINITIONS) {
         list(registry);
     } else {

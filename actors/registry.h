@@ -31,7 +31,8 @@ MUST_USE enum result actor_registry_new(const struct actor_registry_options *opt
 void actor_registry_free(struct actor_registry *registry);
 /*
  * An actor_turn_fn. One job at a time, in order: PROTO_REQUEST (deploy, definitions); PROTO_DEFINITION without a version (a
- * project's file: like a deploy, answered by PROTO_DONE whose value is the version); PROTO_PROJECT (answered by PROTO_DONE).
+ * project's file: like a deploy, answered by PROTO_DONE whose value is the version); PROTO_PROJECT (made durable and given to
+ * the shards unless it is what they have; answered by PROTO_DONE).
  */
 uint64_t actor_registry_turn(void *registry, struct proto_message *batch, struct actor_time now);
 /* Recovery, before the first turn: where known versions are compiled into. */

@@ -21,22 +21,28 @@ static void send_or_drop(struct proto_sink *sink, struct proto_message *message)
     message_free(message);
 }
 
-static void bind_session(struct actor_shard *shard, struct proto_message *message)
+void shard_bind_here(struct actor_shard *shard, struct proto_message *message)
 {
     const struct proto_session *session = &message->as.session;
-    uint32_t owner = actor_shard_of(session->channel_session_id, shard->options.shard_count);
-    if (owner != shard->options.index) {
-        send_or_drop(shard->options.shards[owner], message);
-        return;
-    }
+    struct span id = execution_id_span(&session->execution_id);
     if (message->type == PROTO_SESSION_DROP) {
-        actor_directory_drop(&shard->directory, session->channel_session_id, execution_id_span(&session->execution_id));
-    } else if (actor_directory_bind(&shard->directory, session->channel_session_id,
-                                    execution_id_span(&session->execution_id), session->waiting_since_ms) != RESULT_OK) {
+        actor_directory_drop(&shard->directory, session->channel_session_id, id);
+    } else if (actor_directory_bind(&shard->directory, session->channel_session_id, id, session->waiting_since_ms) !=
+               RESULT_OK) {
         log_line(LOG_CRITICAL, "SHARD-SESSION-LOST", "shard=%u execution=%s reason=\"no memory\"", shard->options.index,
                  session->execution_id.text);
     }
     message_free(message);
+}
+
+static void bind_session(struct actor_shard *shard, struct proto_message *message)
+{
+    uint32_t keeper = actor_shard_of(message->as.session.channel_session_id, shard->options.shard_count);
+    if (keeper == shard->options.index) {
+        shard_bind_here(shard, message);
+    } else {
+        send_or_drop(shard->options.shards[keeper], message);
+    }
 }
 
 static void leave(struct actor_shard *shard, struct actor_queue *effects)

@@ -89,6 +89,22 @@ enum result actor_shard_recover(struct actor_shard *shard, const struct actor_re
     return go_on(shard, slot, execution, recovered->snapshot.count > 0, recovery);
 }
 
+void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard *const *shards)
+{
+    struct actor_queue others = {0};
+    struct proto_message *message;
+    while ((message = actor_queue_pop(&shard->effects)) != NULL) {
+        if (message->type != PROTO_SESSION_BIND) {
+            actor_queue_push(&others, message);
+            continue;
+        }
+        struct span session = message->as.session.channel_session_id;
+        struct actor_shard *keeper = shards[actor_shard_of(session, shard->options.shard_count)];
+        shard_bind_here(keeper, message);
+    }
+    shard->effects = others;
+}
+
 enum result actor_shard_recover_damaged(struct actor_shard *shard, struct span execution_id)
 {
     struct actor_slot *slot = shard_slot_find(shard, execution_id);

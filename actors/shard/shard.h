@@ -72,6 +72,8 @@ struct actor_recovered {
 /* Counts into *recovery; what is damaged is set aside, logged, and never executed. RESULT_LIMIT: no memory. */
 MUST_USE enum result actor_shard_recover(struct actor_shard *shard, const struct actor_recovered *recovered,
                                          struct actor_time now, struct actor_recovery *recovery);
+/* After the executions: those that wait on channel sessions are entered with the shards that keep them. */
+void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard *const *shards);
 /* An id that is known to exist in damaged form only. */
 MUST_USE enum result actor_shard_recover_damaged(struct actor_shard *shard, struct span execution_id);
 /* It ended lately: no start of that id until the audit drain has it. */

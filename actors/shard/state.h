@@ -274,6 +274,8 @@ void shard_settle(struct actor_shard *shard);
 /* From now on the work waits in the list of the unsettled, behind its newest commit. */
 void shard_unsettle(struct actor_shard *shard, struct actor_work *work);
 
+/* Enters or drops a session in this shard's directory. Takes the message. */
+void shard_bind_here(struct actor_shard *shard, struct proto_message *message);
 /* A PROTO_SESSION_BIND or _DROP; NULL: no memory. */
 struct proto_message *shard_session_message(enum proto_message_type type, const struct engine_view *view);
 
