@@ -27,7 +27,7 @@ struct call {
 const struct engine_module *engine_call_module(const struct engine_decision *decision,
                                                const struct engine_visit *visit)
 {
-    return engine_modules_find(decision->modules, visit->node->task_type,
+    return engine_modules_find(engine_decision_modules(decision), visit->node->task_type,
                                decision->execution->channel);
 }
 
@@ -79,27 +79,39 @@ static struct span idempotency_key(struct engine_decision *decision,
                                : ENGINE_TEXT(decision, "%.*s/r%u", SPAN_ARG(key), token->retries);
 }
 
-/* W3C trace context: the caller's trace goes on, else the execution is one; the span is the call.
- */
+/* W3C trace context: version, 32 hex digits of trace id, and so on. What a caller gave becomes part
+ * of a header. */
+static bool has_trace_id(struct span traceparent)
+{
+    if (traceparent.count < 36 || traceparent.bytes[2] != '-' || traceparent.bytes[35] != '-') {
+        return false;
+    }
+    for (size_t i = 3; i < 35; i++) {
+        uint8_t byte = traceparent.bytes[i];
+        if (!((byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The caller's trace goes on, else the execution is one of its own; the span is the call. */
 static struct span traceparent(struct engine_decision *decision, const struct call *call)
 {
     const struct engine_execution *execution = decision->execution;
-    uint8_t trace[16];
-    struct span given = execution->traceparent;
-    base_hash_128(execution_id_span(&execution->id), 0, trace);
-    uint64_t parent = base_hash(execution_id_span(&execution->id),
-                                ((uint64_t)execution->run << 32) | call->number);
-    if (given.count >= 35 && given.bytes[2] == '-') {
-        return ENGINE_TEXT(decision, "00-%.*s-%016llx-01", 32, (const char *)given.bytes + 3,
+    struct span id = execution_id_span(&execution->id);
+    uint64_t parent = base_hash(id, ((uint64_t)execution->run << 32) | call->number);
+    if (has_trace_id(execution->traceparent)) {
+        return ENGINE_TEXT(decision, "00-%.*s-%016llx-01", 32,
+                           (const char *)execution->traceparent.bytes + 3,
                            (unsigned long long)parent);
     }
-    struct uuid uuid;
-    memcpy(uuid.bytes, trace, sizeof trace);
-    uint64_t high, low;
-    memcpy(&high, uuid.bytes, 8);
-    memcpy(&low, uuid.bytes + 8, 8);
-    return ENGINE_TEXT(decision, "00-%016llx%016llx-%016llx-01", (unsigned long long)high,
-                       (unsigned long long)low, (unsigned long long)parent);
+    uint64_t trace[2];
+    uint8_t hash[sizeof trace];
+    base_hash_128(id, 0, hash);
+    memcpy(trace, hash, sizeof trace);
+    return ENGINE_TEXT(decision, "00-%016llx%016llx-%016llx-01", (unsigned long long)trace[0],
+                       (unsigned long long)trace[1], (unsigned long long)parent);
 }
 
 static void write_payload(struct wire_writer *writer, struct span payload)

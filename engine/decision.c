@@ -19,7 +19,6 @@ void engine_decision_begin(struct engine_decision *decision,
                            const struct engine_execution *execution, struct engine_output *output)
 {
     decision->execution = execution;
-    decision->modules = execution->library->modules(execution->library, execution->project);
     decision->output = output;
     decision->arena = output->arena;
     decision->event_mark = output->event_count;
@@ -27,10 +26,17 @@ void engine_decision_begin(struct engine_decision *decision,
     decision->scopes_made = 0;
     decision->calls_made = 0;
     decision->step_due = false;
-    ASSERT(decision->modules != NULL);
     if (output->event_count == 0) {
         output->first_event_sequence = execution->event_sequence + 1;
     }
+}
+
+const struct engine_modules *engine_decision_modules(const struct engine_decision *decision)
+{
+    const struct engine_library *library = decision->execution->library;
+    const struct engine_modules *modules = library->modules(library, decision->execution->project);
+    ASSERT(modules != NULL);
+    return modules;
 }
 
 void engine_decision_rewind(struct engine_decision *decision)

@@ -12,7 +12,6 @@ struct engine_element_ops;
 
 struct engine_decision {
     const struct engine_execution *execution;
-    const struct engine_modules *modules;
     struct engine_output *output;
     struct arena *arena; /* the output's */
     uint32_t event_mark; /* output->event_count when it began */
@@ -39,6 +38,8 @@ void engine_decision_begin(struct engine_decision *decision,
                            const struct engine_execution *execution, struct engine_output *output);
 /* Takes back all events of this decision: it turned out to fail. Nothing of it was applied yet. */
 void engine_decision_rewind(struct engine_decision *decision);
+/* The modules of the execution's project, as they are now. */
+const struct engine_modules *engine_decision_modules(const struct engine_decision *decision);
 struct engine_visit engine_visit_of(const struct engine_decision *decision,
                                     const struct engine_token *token);
 

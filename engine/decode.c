@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "engine/apply_part.h"
 #include "engine/element/element.h"
 #include "engine/fields.h"
 #include "engine/token.h"
@@ -19,38 +20,42 @@
     X(EXECUTION_ID, "executionId")                                                                 \
     X(WORKSPACE_ID, "workspaceId")                                                                 \
     X(PROJECT_ID, "projectId")                                                                     \
-    X(PROCESS, "process") X(VERSION, "version") X(CHANNEL, "channel") X(                           \
-        CHANNEL_SESSION_ID, "channelSessionId") X(IS_TEST, "isTest") X(RUN, "run") X(SEQUENCE,     \
-                                                                                     "sequence")   \
-        X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(            \
-            ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") \
-            X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(                          \
-                CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end")            \
-                X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(  \
-                    TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")   \
-                    X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")    \
+    X(PROCESS, "process")                                                                          \
+    X(VERSION, "version")                                                                          \
+    X(CHANNEL, "channel")                                                                          \
+    X(CHANNEL_SESSION_ID, "channelSessionId")                                                      \
+    X(IS_TEST, "isTest") X(RUN, "run") X(SEQUENCE, "sequence") X(STARTED_AT, "startedAt") X(       \
+        UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode")                 \
+        X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(   \
+            EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt")                            \
+            X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment") \
+                X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                  \
+                    X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(                         \
+                        TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")  \
                         X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
                             X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
                                 EXECUTION, "execution") X(NODES, "nodes")                          \
                                 X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
                                     X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
-                                        X(SCOPES, "scopes")                                        \
-                                            X(JOINS, "joins") X(INBOX, "inbox")                    \
-                                                X(STEPS, "executionMap") X(LOGS, "logs")           \
-                                                    X(LOG_INDEX, "logIndex")                       \
-                                                        X(LOG_SHIPPED, "lastPersistedLogIndex")
+                                        X(SCOPES, "scopes") X(JOINS, "joins") X(INBOX, "inbox")    \
+                                            X(STEPS, "executionMap") X(LOGS, "logs")               \
+                                                X(LOG_INDEX, "logIndex")                           \
+                                                    X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
     X(TASK, "taskId")                                                                              \
     X(STATE, "state")                                                                              \
     X(SEQUENCE, "sequence")                                                                        \
-    X(SCOPE, "scope") X(FLOW, "flow") X(WAIT, "wait") X(SINCE, "since") X(DUE, "dueAt")            \
-        X(DETAIL, "detail") X(RESUME, "resume") X(PATH, "path") X(ATTEMPTS, "attempts")            \
-            X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks")   \
-                X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(SHOWN, "shown")              \
-                    X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output")                        \
-                        X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
+    X(SCOPE, "scope")                                                                              \
+    X(FLOW, "flow")                                                                                \
+    X(WAIT, "wait")                                                                                \
+    X(SINCE, "since")                                                                              \
+    X(DUE, "dueAt") X(DETAIL, "detail") X(RESUME, "resume") X(PATH, "path")                        \
+        X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries")         \
+            X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase") X(CHILD, "child")          \
+                X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output")          \
+                    X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -63,16 +68,17 @@
     X(TASK, "taskId")                                                                              \
     X(ARMED_AT, "armedAt")                                                                         \
     X(DUE_AT, "dueAt")                                                                             \
-    X(FIRED, "fired") X(CYCLE, "cycl"                                                              \
-                               "e")
+    X(FIRED, "fired")                                                                              \
+    X(CYCLE, "cycl"                                                                                \
+             "e")
 
 #define ANSWER_FIELDS(X)                                                                           \
     X(KIND, "kind")                                                                                \
     X(OUTCOME, "outcome")                                                                          \
     X(PHASE, "phase")                                                                              \
     X(STATUS, "status")                                                                            \
-    X(RETRY_AFTER, "retryAfterMs") X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error")           \
-        X(REASON, "reason")
+    X(RETRY_AFTER, "retryAfterMs")                                                                 \
+    X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error") X(REASON, "reason")
 
 #define FIELD_NAME(symbol, name)      ENGINE_NAME(name),
 #define SNAPSHOT_SYMBOL(symbol, name) SNAPSHOT_##symbol,
@@ -94,21 +100,9 @@ static const struct span answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
 /* Depth of our own maps around a payload. */
 enum { DECODE_DEPTH_OWN = 8 };
 
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            return RESULT_CORRUPT;                                                                 \
-        }                                                                                          \
-    } while (0)
-
-static struct span keep(struct engine_execution *execution, struct span value)
-{
-    return value.count == 0 ? SPAN_EMPTY : arena_copy(&execution->memory, value);
-}
-
 static struct span keep_text(struct engine_execution *execution, struct span value)
 {
-    return keep(execution, wire_string_or(value, ""));
+    return engine_part_keep(execution, wire_string_or(value, ""));
 }
 
 /* Nil stands for an empty payload where a key says that it is empty. */
@@ -181,30 +175,11 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
         join->count = count;
         join->path = path;
         join->segment = execution->segment;
-        join->output = keep(execution, without_nil(wire_at(row, 3)));
+        join->output = engine_part_keep(execution, without_nil(wire_at(row, 3)));
         engine_chain_append(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
         scope->live += count;
     }
     return RESULT_OK;
-}
-
-static struct engine_scope *add_scope(struct engine_execution *execution, uint32_t id,
-                                      enum engine_scope_kind kind,
-                                      const struct engine_process *process)
-{
-    uint32_t slot = engine_pool_take(&execution->scopes, &execution->memory, id);
-    struct engine_scope *scope = engine_pool_at(&execution->scopes, slot);
-    if (scope == NULL) {
-        return NULL;
-    }
-    scope->kind = (uint8_t)kind;
-    scope->process = process;
-    scope->node = ENGINE_NONE;
-    scope->tokens = ENGINE_CHAIN_EMPTY;
-    scope->joins = ENGINE_CHAIN_EMPTY;
-    scope->children = ENGINE_CHAIN_EMPTY;
-    engine_chain_append(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
-    return scope;
 }
 
 static enum result read_scope(struct engine_execution *execution, struct span map)
@@ -230,15 +205,15 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
             return RESULT_NOT_FOUND;
         }
     }
-    struct engine_scope *scope =
-        add_scope(execution, id, called ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS, process);
+    struct engine_scope *scope = engine_part_open_scope(
+        execution, id, called ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS, process);
     if (scope == NULL) {
         return RESULT_LIMIT;
     }
     scope->parent = parent_id;
     scope->host = host;
-    scope->variables = keep(execution, fields[SCOPE_VARIABLES]);
-    scope->nodes = keep(execution, fields[SCOPE_NODES]);
+    scope->variables = engine_part_keep(execution, fields[SCOPE_VARIABLES]);
+    scope->nodes = engine_part_keep(execution, fields[SCOPE_NODES]);
     engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children,
                         ENGINE_LINK_SIBLINGS, engine_pool_find(&execution->scopes, id));
     return read_joins(execution, scope, fields[SCOPE_JOINS]);
@@ -249,13 +224,13 @@ static enum result read_scopes(struct engine_execution *execution, const struct 
     if (execution->run == 0) {
         return RESULT_OK;
     }
-    struct engine_scope *root =
-        add_scope(execution, ENGINE_SCOPE_ROOT, ENGINE_SCOPE_PROCESS, execution->process);
+    struct engine_scope *root = engine_part_open_scope(execution, ENGINE_SCOPE_ROOT,
+                                                       ENGINE_SCOPE_PROCESS, execution->process);
     if (root == NULL) {
         return RESULT_LIMIT;
     }
-    root->variables = keep(execution, fields[SNAPSHOT_EXECUTION]);
-    root->nodes = keep(execution, fields[SNAPSHOT_NODES]);
+    root->variables = engine_part_keep(execution, fields[SNAPSHOT_EXECUTION]);
+    root->nodes = engine_part_keep(execution, fields[SNAPSHOT_NODES]);
     enum result result = read_joins(execution, root, fields[SNAPSHOT_JOINS]);
     struct wire_map_walk walk = wire_array_begin(fields[SNAPSHOT_SCOPES]);
     struct span map;
@@ -309,10 +284,10 @@ static enum result read_answer(struct engine_execution *execution, struct engine
     REQUIRE(take_u8(fields[ANSWER_PHASE], ENGINE_PHASE_CANCEL, &answer->phase));
     REQUIRE(take_u32(fields[ANSWER_STATUS], 0, &answer->status));
     answer->retry_after_ms = wire_int_or(fields[ANSWER_RETRY_AFTER], -1);
-    answer->body = keep(execution, fields[ANSWER_BODY]);
-    answer->output = keep(execution, fields[ANSWER_OUTPUT]);
+    answer->body = engine_part_keep(execution, fields[ANSWER_BODY]);
+    answer->output = engine_part_keep(execution, fields[ANSWER_OUTPUT]);
     answer->reason = answer->kind == ENGINE_ANSWER_CALLBACK
-                         ? keep(execution, fields[ANSWER_ERROR])
+                         ? engine_part_keep(execution, fields[ANSWER_ERROR])
                          : keep_text(execution, fields[ANSWER_REASON]);
     return RESULT_OK;
 }
@@ -337,9 +312,9 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
     token->shown = flag != 0;
     REQUIRE(take_u8(fields[TOKEN_ARMED], 1, &flag));
     token->armed = flag != 0;
-    token->local = keep(execution, fields[TOKEN_LOCAL]);
-    token->output = keep(execution, fields[TOKEN_OUTPUT]);
-    token->callback = keep(execution, fields[TOKEN_CALLBACK]);
+    token->local = engine_part_keep(execution, fields[TOKEN_LOCAL]);
+    token->output = engine_part_keep(execution, fields[TOKEN_OUTPUT]);
+    token->callback = engine_part_keep(execution, fields[TOKEN_CALLBACK]);
     return RESULT_OK;
 }
 
@@ -359,7 +334,7 @@ static enum result read_state(struct engine_execution *execution, struct engine_
     REQUIRE(state != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
     if (state == ENGINE_TOKEN_WAITING) {
         token->wait = engine_wait_parse(wire_string_or(fields[TOKEN_WAIT], ""));
-        token->detail = keep(execution, fields[TOKEN_DETAIL]);
+        token->detail = engine_part_keep(execution, fields[TOKEN_DETAIL]);
         REQUIRE(token->wait != ENGINE_WAIT_NONE);
         REQUIRE((token->wait != ENGINE_WAIT_CALLBACK && token->wait != ENGINE_WAIT_HUMAN) ||
                 engine_element_reaches(kind, ENGINE_TOKEN_ANSWERED));
@@ -517,13 +492,13 @@ static enum result read_payloads(struct engine_execution *execution, const struc
     for (size_t i = 0; i < sizeof maps; i++) {
         REQUIRE(engine_fields_is(fields[maps[i]], WIRE_MAP));
     }
-    execution->request = keep(execution, fields[SNAPSHOT_REQUEST]);
-    execution->response = keep(execution, fields[SNAPSHOT_RESPONSE]);
-    execution->context = keep(execution, fields[SNAPSHOT_CONTEXT]);
-    execution->module = keep(execution, fields[SNAPSHOT_MODULE]);
-    execution->output = keep(execution, fields[SNAPSHOT_OUTPUT]);
-    execution->resume = keep(execution, fields[SNAPSHOT_RESUME]);
-    execution->conversations = keep(execution, fields[SNAPSHOT_CONVERSATIONS]);
+    execution->request = engine_part_keep(execution, fields[SNAPSHOT_REQUEST]);
+    execution->response = engine_part_keep(execution, fields[SNAPSHOT_RESPONSE]);
+    execution->context = engine_part_keep(execution, fields[SNAPSHOT_CONTEXT]);
+    execution->module = engine_part_keep(execution, fields[SNAPSHOT_MODULE]);
+    execution->output = engine_part_keep(execution, fields[SNAPSHOT_OUTPUT]);
+    execution->resume = engine_part_keep(execution, fields[SNAPSHOT_RESUME]);
+    execution->conversations = engine_part_keep(execution, fields[SNAPSHOT_CONVERSATIONS]);
     execution->error_code = keep_text(execution, fields[SNAPSHOT_ERROR_CODE]);
     execution->error_message = keep_text(execution, fields[SNAPSHOT_ERROR_MESSAGE]);
     execution->error_task = keep_text(execution, fields[SNAPSHOT_ERROR_TASK]);
@@ -536,13 +511,14 @@ static void read_first(struct engine_execution *execution, const struct span *fi
     const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
     struct span first = fields[SNAPSHOT_FIRST_REQUEST];
     execution->first_request =
-        first.count == 0 ? execution->request : keep(execution, without_nil(first));
+        first.count == 0 ? execution->request : engine_part_keep(execution, without_nil(first));
     first = fields[SNAPSHOT_FIRST_CONTEXT];
     execution->first_context =
-        first.count == 0 ? execution->context : keep(execution, without_nil(first));
+        first.count == 0 ? execution->context : engine_part_keep(execution, without_nil(first));
     first = fields[SNAPSHOT_FIRST_EXECUTION];
-    execution->first_execution =
-        first.count == 0 && root != NULL ? root->variables : keep(execution, without_nil(first));
+    execution->first_execution = first.count == 0 && root != NULL
+                                     ? root->variables
+                                     : engine_part_keep(execution, without_nil(first));
 }
 
 static enum result read_inbox(struct engine_execution *execution, struct span inbox)
@@ -562,7 +538,7 @@ static enum result read_inbox(struct engine_execution *execution, struct span in
     while (wire_array_next(&walk, &row)) {
         REQUIRE(wire_is(row, WIRE_ARRAY) && wire_count(wire_at(row, 1)) == 3);
         execution->inbox[execution->inbox_count++] = (struct engine_kept_callback){
-            keep_text(execution, wire_at(row, 0)), keep(execution, wire_at(row, 1))};
+            keep_text(execution, wire_at(row, 0)), engine_part_keep(execution, wire_at(row, 1))};
     }
     return RESULT_OK;
 }

@@ -191,8 +191,11 @@ MUST_USE enum result engine_advance(struct engine_execution *execution, int64_t 
  * retries and wait deadlines. */
 int64_t engine_next_due_ms(const struct engine_execution *execution);
 
-/* After decode or replay: CALL effects again for every call that was in flight (same attempt, same
- * Idempotency-Key). */
+/*
+ * After decode or replay: CALL effects again for every call that was in flight (same attempt, same
+ * Idempotency-Key). It may yield events too (a module that is no longer configured has refused):
+ * call engine_advance next.
+ */
 MUST_USE enum result engine_recover(struct engine_execution *execution,
                                     struct engine_output *output);
 

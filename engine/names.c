@@ -93,7 +93,7 @@ static struct span find_name(const struct engine_names *self, struct span name)
     case ROOT_NODES:
         return process->nodes;
     case ROOT_ENV:
-        return scene->decision->modules->environment;
+        return engine_decision_modules(scene->decision)->environment;
     case ROOT_OUTPUT:
         return scene->output;
     case ROOT_RESUME:

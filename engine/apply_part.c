@@ -1,0 +1,172 @@
+/*
+ * apply_part.c: see apply_part.h.
+ */
+#include "engine/apply_part.h"
+
+#include "engine/token.h"
+#include "proto/base/assert.h"
+
+struct span engine_part_keep(struct engine_execution *execution, struct span span)
+{
+    return span.count == 0 ? SPAN_EMPTY : arena_copy(&execution->memory, span);
+}
+
+void engine_part_note_due(struct engine_execution *execution, int64_t due_ms)
+{
+    if (execution->due_known && due_ms < execution->due_ms) {
+        execution->due_ms = due_ms;
+    }
+}
+
+void engine_part_forget_due(struct engine_execution *execution, int64_t due_ms)
+{
+    if (due_ms <= execution->due_ms && due_ms != ENGINE_NO_DUE) {
+        execution->due_known = false;
+    }
+}
+
+void engine_part_open_segment(struct engine_execution *execution)
+{
+    if (!execution->segment_open) {
+        execution->segment_open = true;
+        execution->segment++;
+        execution->waiting_since_ms = 0;
+    }
+}
+
+/* Waiting input woke the run: the audit hears of it unless the segment ends at once. */
+void engine_part_resume_segment(struct engine_execution *execution)
+{
+    execution->resumed_untold = execution->resumed_untold || !execution->segment_open;
+    engine_part_open_segment(execution);
+}
+
+void engine_part_clear_error(struct engine_execution *execution)
+{
+    execution->error_code = SPAN_EMPTY;
+    execution->error_message = SPAN_EMPTY;
+    execution->error_task = SPAN_EMPTY;
+}
+
+/* A retry that succeeded leaves no trace (engine.md 3), unless another one is still under way. */
+void engine_part_settle_error(struct engine_execution *execution)
+{
+    if (execution->wait_counts[ENGINE_WAIT_RETRY] == 0 &&
+        span_is(execution->error_code, ENGINE_TRANSIENT_CODE)) {
+        engine_part_clear_error(execution);
+    }
+}
+
+bool engine_part_node_is_in(const struct engine_scope *scope, uint32_t node)
+{
+    return scope != NULL && node < scope->process->node_count;
+}
+
+/* ---- tokens ---- */
+
+void engine_part_drop_timer(struct engine_execution *execution, struct engine_token *token,
+                            uint32_t slot)
+{
+    struct engine_timer *timer = engine_pool_at(&execution->timers, slot);
+    engine_part_forget_due(execution, timer->due_ms);
+    engine_chain_remove(&execution->timers, &token->timers, ENGINE_LINK_FIRST, slot);
+    engine_pool_give(&execution->timers, slot);
+}
+
+void engine_part_drop_timers(struct engine_execution *execution, struct engine_token *token)
+{
+    while (token->timers.count > 0) {
+        engine_part_drop_timer(execution, token, token->timers.first);
+    }
+}
+
+static void drop_joins(struct engine_execution *execution, struct engine_scope *scope)
+{
+    while (scope->joins.count > 0) {
+        uint32_t slot = scope->joins.first;
+        scope->live -=
+            ((struct engine_join_tokens *)engine_pool_at(&execution->joins, slot))->count;
+        engine_chain_remove(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
+        engine_pool_give(&execution->joins, slot);
+    }
+}
+
+void engine_part_drop_scope(struct engine_execution *execution, struct engine_scope *scope)
+{
+    uint32_t slot = engine_pool_find(&execution->scopes, scope->slot.id);
+    struct engine_scope *parent = engine_scope_find(execution, scope->parent);
+    ASSERT(scope->tokens.count == 0 && scope->joins.count == 0 && scope->children.count == 0);
+    if (parent != NULL) {
+        engine_chain_remove(&execution->scopes, &parent->children, ENGINE_LINK_SIBLINGS, slot);
+    }
+    engine_chain_remove(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
+    engine_pool_give(&execution->scopes, slot);
+}
+
+/* Takes the token away; it must have no child scope any more. */
+void engine_part_drop_token(struct engine_execution *execution, struct engine_token *token)
+{
+    struct engine_scope *scope = engine_scope_find(execution, token->scope);
+    engine_part_forget_due(execution, token->due_ms);
+    engine_part_drop_timers(execution, token);
+    scope->live--;
+    bool dropped =
+        engine_token_transition(execution, token, ENGINE_EVENT_CANCELLED, ENGINE_WAIT_NONE);
+    ASSERT(dropped);
+}
+
+/* Everything inside goes, innermost scopes first; no recursion, since a user decides the depth. The
+ * scope itself stays. */
+void engine_part_clear_scope(struct engine_execution *execution, struct engine_scope *top)
+{
+    struct engine_scope *scope = top;
+    for (;;) {
+        if (scope->children.count > 0) {
+            scope = engine_pool_at(&execution->scopes, scope->children.first);
+            continue;
+        }
+        while (scope->tokens.count > 0) {
+            engine_part_drop_token(execution, engine_token_at(execution, scope->tokens.first));
+        }
+        drop_joins(execution, scope);
+        ASSERT(scope->live == 0);
+        if (scope == top) {
+            return;
+        }
+        struct engine_scope *parent = engine_scope_find(execution, scope->parent);
+        engine_part_drop_scope(execution, scope);
+        scope = parent;
+    }
+}
+
+void engine_part_close_child(struct engine_execution *execution, struct engine_token *host)
+{
+    struct engine_scope *child = engine_scope_find(execution, host->child);
+    if (child != NULL) {
+        engine_part_clear_scope(execution, child);
+        engine_part_drop_scope(execution, child);
+    }
+    host->child = 0;
+}
+
+/* ---- scopes ---- */
+
+struct engine_scope *engine_part_open_scope(struct engine_execution *execution, uint32_t id,
+                                            enum engine_scope_kind kind,
+                                            const struct engine_process *process)
+{
+    uint32_t slot = engine_pool_take(&execution->scopes, &execution->memory, id);
+    struct engine_scope *scope = engine_pool_at(&execution->scopes, slot);
+    if (scope == NULL) {
+        return NULL;
+    }
+    scope->kind = (uint8_t)kind;
+    scope->process = process;
+    scope->node = ENGINE_NONE;
+    scope->tokens = ENGINE_CHAIN_EMPTY;
+    scope->joins = ENGINE_CHAIN_EMPTY;
+    scope->children = ENGINE_CHAIN_EMPTY;
+    engine_chain_append(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
+    execution->scope_next = id >= execution->scope_next ? id + 1 : execution->scope_next;
+    return scope;
+}

@@ -1,0 +1,127 @@
+/*
+ * apply_part.h: the pieces that applying is made of, private to apply*.c and decode.c: one function
+ * for each event, and the small moves that several of them share.
+ */
+#ifndef ENGINE_APPLY_PART_H
+#define ENGINE_APPLY_PART_H
+
+#include "engine/apply.h"
+
+/* Events from a journal may contradict the state that they are applied to. */
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            return RESULT_CORRUPT;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+typedef enum result (*engine_apply_fn)(struct engine_execution *execution,
+                                       const struct engine_event *event);
+
+enum result engine_apply_created(struct engine_execution *execution,
+                                 const struct engine_event *event);
+enum result engine_apply_clock(struct engine_execution *execution,
+                               const struct engine_event *event);
+enum result engine_apply_started(struct engine_execution *execution,
+                                 const struct engine_event *event);
+enum result engine_apply_token_created(struct engine_execution *execution,
+                                       const struct engine_event *event);
+enum result engine_apply_entered(struct engine_execution *execution,
+                                 const struct engine_event *event);
+enum result engine_apply_locals_set(struct engine_execution *execution,
+                                    const struct engine_event *event);
+enum result engine_apply_completed(struct engine_execution *execution,
+                                   const struct engine_event *event);
+enum result engine_apply_left(struct engine_execution *execution, const struct engine_event *event);
+enum result engine_apply_consumed(struct engine_execution *execution,
+                                  const struct engine_event *event);
+enum result engine_apply_cancelled(struct engine_execution *execution,
+                                   const struct engine_event *event);
+enum result engine_apply_joined(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_join_fired(struct engine_execution *execution,
+                                    const struct engine_event *event);
+enum result engine_apply_called(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_answered(struct engine_execution *execution,
+                                  const struct engine_event *event);
+enum result engine_apply_reply_merged(struct engine_execution *execution,
+                                      const struct engine_event *event);
+enum result engine_apply_merged(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_output_set(struct engine_execution *execution,
+                                    const struct engine_event *event);
+enum result engine_apply_waited(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_woken(struct engine_execution *execution,
+                               const struct engine_event *event);
+enum result engine_apply_timed_out(struct engine_execution *execution,
+                                   const struct engine_event *event);
+enum result engine_apply_callback(struct engine_execution *execution,
+                                  const struct engine_event *event);
+enum result engine_apply_callback_kept(struct engine_execution *execution,
+                                       const struct engine_event *event);
+enum result engine_apply_timer_armed(struct engine_execution *execution,
+                                     const struct engine_event *event);
+enum result engine_apply_timer_fired(struct engine_execution *execution,
+                                     const struct engine_event *event);
+enum result engine_apply_scope_opened(struct engine_execution *execution,
+                                      const struct engine_event *event);
+enum result engine_apply_scope_spent(struct engine_execution *execution,
+                                     const struct engine_event *event);
+enum result engine_apply_scope_closed(struct engine_execution *execution,
+                                      const struct engine_event *event);
+enum result engine_apply_scope_cleared(struct engine_execution *execution,
+                                       const struct engine_event *event);
+enum result engine_apply_module_missed(struct engine_execution *execution,
+                                       const struct engine_event *event);
+enum result engine_apply_failed(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_ended(struct engine_execution *execution,
+                               const struct engine_event *event);
+enum result engine_apply_logged(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_audited(struct engine_execution *execution,
+                                 const struct engine_event *event);
+enum result engine_apply_segment_ended(struct engine_execution *execution,
+                                       const struct engine_event *event);
+enum result engine_apply_suspended(struct engine_execution *execution,
+                                   const struct engine_event *event);
+enum result engine_apply_resumed(struct engine_execution *execution,
+                                 const struct engine_event *event);
+enum result engine_apply_retried(struct engine_execution *execution,
+                                 const struct engine_event *event);
+enum result engine_apply_attempt_failed(struct engine_execution *execution,
+                                        const struct engine_event *event);
+
+/* A copy in the execution's own memory; empty stays empty. */
+struct span engine_part_keep(struct engine_execution *execution, struct span span);
+/* A due time came, or went: due_ms stays the earliest, or becomes unknown. */
+void engine_part_note_due(struct engine_execution *execution, int64_t due_ms);
+void engine_part_forget_due(struct engine_execution *execution, int64_t due_ms);
+void engine_part_open_segment(struct engine_execution *execution);
+/* The same, by an input that ends a wait: the audit hears of it unless the segment ends at once. */
+void engine_part_resume_segment(struct engine_execution *execution);
+void engine_part_clear_error(struct engine_execution *execution);
+/* A retry that succeeded leaves no trace (engine.md 3), unless another one is still under way. */
+void engine_part_settle_error(struct engine_execution *execution);
+bool engine_part_node_is_in(const struct engine_scope *scope, uint32_t node);
+
+/* An empty scope at the end of the order; its place under a parent is the caller's. NULL: arena
+ * full. */
+struct engine_scope *engine_part_open_scope(struct engine_execution *execution, uint32_t id,
+                                            enum engine_scope_kind kind,
+                                            const struct engine_process *process);
+/* Takes an empty scope away. */
+void engine_part_drop_scope(struct engine_execution *execution, struct engine_scope *scope);
+/* Everything inside goes, innermost scopes first; the scope itself stays. */
+void engine_part_clear_scope(struct engine_execution *execution, struct engine_scope *top);
+/* The token's child scope goes, with everything inside. */
+void engine_part_close_child(struct engine_execution *execution, struct engine_token *host);
+/* Takes a token without a child scope away. */
+void engine_part_drop_token(struct engine_execution *execution, struct engine_token *token);
+void engine_part_drop_timer(struct engine_execution *execution, struct engine_token *token,
+                            uint32_t slot);
+void engine_part_drop_timers(struct engine_execution *execution, struct engine_token *token);
+
+#endif
