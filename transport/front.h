@@ -19,13 +19,11 @@ struct transport_front;
 struct transport_front_options {
     const char *const *urls; /* tcp:// ipc:// ws:// tls+tcp:// */
     size_t url_count;
-    struct proto_sink
-        *router; /* gets PROTO_REQUEST; RESULT_AGAIN is answered with Overloaded here */
-    const char *const
-        *tokens; /* accepted values of `token`; none: no check. Must outlive the front */
+    struct proto_sink *router; /* gets PROTO_REQUEST; its AGAIN is answered with Overloaded here */
+    const char *const *tokens; /* accepted values of `token`; none: no check. Outlive the front */
     size_t token_count;
-    size_t request_bytes_max; /* larger: answered PayloadTooLarge; over twice that NNG closes the
-                                 peer's pipe */
+    /* Larger: answered PayloadTooLarge; over twice that NNG closes the peer's pipe. */
+    size_t request_bytes_max;
     uint32_t pending_max; /* requests in flight; contexts for them are made as load asks for them */
     const char *tls_cert_key_file; /* PEM, for tls+tcp; NULL else */
 };
@@ -37,9 +35,8 @@ struct transport_front_stats {
     uint64_t unauthorized;
     uint64_t overloaded;
     uint64_t oversized;
-    uint64_t
-        unread;    /* replies given up because the peer did not read for 30 s; its pipe is closed */
-    uint64_t late; /* answers to a request that had one already, or to none */
+    uint64_t unread; /* peers cut off because they did not read for 30 s */
+    uint64_t late;   /* answers to a request that had one already, or to none */
     uint32_t pending;
     uint32_t contexts;
 };
@@ -58,9 +55,10 @@ void transport_front_stats(struct transport_front *front, struct transport_front
  * close. */
 void transport_front_quiesce(struct transport_front *front);
 /*
- * Requests still unanswered are dropped. Bounded: stops all aio first, frees last.
- * The router must live until this returns, and nobody may answer any more once it has been called
- * (close it after the actors have stopped). NULL is fine.
+ * Requests still unanswered are dropped. Bounded: after 5 s a connection that NNG does not let go
+ * of is left behind, with the front's memory, and logged. The router must live until this returns,
+ * and nobody may answer any more once it has been called (close it after the actors have stopped).
+ * NULL is fine.
  */
 void transport_front_close(struct transport_front *front);
 

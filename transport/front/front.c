@@ -14,20 +14,20 @@
  */
 #include "transport/front.h"
 
+#include <errno.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
-#include <stdatomic.h>
+#include <nng/supplemental/util/platform.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/assert.h"
 #include "proto/log.h"
-#include "transport/guard/frame.h"
+#include "transport/front/intake.h"
 #include "transport/guard/listen.h"
-#include "transport/guard/refusal.h"
-#include "transport/guard/token.h"
 
 #define FRONT_MAGIC 0x46524f4eu
 #define SLOT_MAGIC  0x534c4f54u
@@ -39,8 +39,9 @@
 #define SEND_TIMEOUT_MS 30000 /* a peer that reads nothing for so long is dropped */
 #define KEPT_MESSAGE_BYTES                                                                         \
     4096u /* a request no larger waits with its slot and becomes the reply's memory */
+#define CLOSE_GRACE_MS    20 /* until the pipes have stopped reading */
+#define CLOSE_WAIT_S      5  /* for NNG to let go of its pipes */
 #define ARENA_BLOCK_BYTES 4096u
-#define ARENA_EXTRA_BYTES (1u << 20)
 #define TICKET_NONE       0u /* generations begin at 1, so no ticket is 0 */
 
 enum slot_stage { SLOT_RECEIVING, SLOT_ROUTED, SLOT_SENDING };
@@ -53,72 +54,62 @@ struct slot {
     nng_aio *aio;
     enum slot_stage stage; /* what the aio was last started for */
     uint32_t generation;   /* of the request in it, from 1 */
-    bool counted;          /* in front->pending */
+    bool pending;          /* counted in the intake */
     enum proto_spelling spelling;
     nng_pipe pipe;
     nng_msg *kept;           /* the request's memory, for the reply; NULL when it was large */
     _Atomic uint64_t ticket; /* of the request that waits for its answer; TICKET_NONE else */
 };
 
+/*
+ * A close under way, shared by the closing thread and the one that waits for it. `holders` says who
+ * frees it: each leaves with an atomic decrement, the last one frees; the semaphore orders
+ * everything else.
+ */
+struct closing {
+    nng_socket socket;
+    sem_t closed;
+    _Atomic int holders;
+};
+
 struct transport_front {
     uint32_t magic;
     struct proto_sink answers; /* PROTO_REPLY comes here */
-    struct proto_sink *router;
-    const char *const *tokens;
-    size_t token_count;
-    size_t request_bytes_max;
-    uint32_t pending_max;
+    struct front_intake intake;
     nng_socket socket;
     nng_listener *listeners;
     size_t listener_count;
 
     /*
-     * Counters are relaxed: each is read for itself only. `slot_count` is stored with release after
-     * slots[n] is filled and loaded with acquire; `growing` lets one thread at a time append. No
-     * message could do this: a callback must grow the pool before it hands its own context away,
-     * and NNG gives us no loop of our own.
+     * `slot_count` is stored with release after slots[n] is filled and loaded with acquire;
+     * `growing` lets one thread at a time append; `receiving` is relaxed, a hint. No message could
+     * do this: a callback must grow the pool before it hands its own context away, and NNG gives us
+     * no loop of our own.
      */
     struct slot **slots;
     uint32_t slots_max;
     _Atomic uint32_t slot_count;
     atomic_flag growing;
     _Atomic uint32_t receiving;
-    _Atomic uint32_t pending;
-    _Atomic bool quiescing;
-    _Atomic uint64_t requests;
-    _Atomic uint64_t invalid;
-    _Atomic uint64_t unauthorized;
-    _Atomic uint64_t overloaded;
-    _Atomic uint64_t oversized;
-    _Atomic uint64_t unread;
-    _Atomic uint64_t late;
 };
 
 static enum result check_urls(const struct transport_front_options *options, char error[256]);
 static enum result listen_on_all(struct transport_front *front,
                                  const struct transport_front_options *options, char error[256]);
 static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file);
+static bool close_socket(nng_socket socket);
+static void *run_close(void *arg);
+static void closing_leave(struct closing *closing);
 static bool grow(struct transport_front *front, uint32_t wanted);
 static struct slot *slot_new(struct transport_front *front, uint32_t index);
 static void slot_free(struct slot *slot);
 static void slot_receive(struct slot *slot);
-static void slot_stop(struct slot *slot);
 static void on_aio(void *arg);
 static void on_received(struct slot *slot);
 static void on_sent(struct slot *slot);
 static void take_request(struct slot *slot, nng_msg *frame);
-static enum proto_error admit(struct slot *slot, struct span bytes, struct arena *arena,
-                              struct transport_frame *frame, char why[TRANSPORT_WHY_BYTES]);
-static enum proto_error route(struct slot *slot, const struct transport_frame *frame,
-                              char why[TRANSPORT_WHY_BYTES]);
-static void count_refusal(struct transport_front *front, enum proto_error code);
-static void refuse(struct slot *slot, enum proto_error code, const char *why);
 static enum result on_answer(struct proto_sink *self, struct proto_message **message);
-static void send_reply(struct slot *slot, struct span value);
 static void send_bytes(struct slot *slot, struct span bytes);
-static size_t arena_limit(const struct transport_front *front);
-static uint64_t monotonic_ms(void);
-static void add_one(_Atomic uint64_t *counter);
 
 enum result transport_front_open(const struct transport_front_options *options,
                                  struct transport_front **out, char error[256])
@@ -140,11 +131,7 @@ enum result transport_front_open(const struct transport_front_options *options,
     }
     front->magic = FRONT_MAGIC;
     front->answers.send = on_answer;
-    front->router = options->router;
-    front->tokens = options->tokens;
-    front->token_count = options->token_count;
-    front->request_bytes_max = options->request_bytes_max;
-    front->pending_max = options->pending_max;
+    front_intake_init(&front->intake, options);
     front->slots_max = options->pending_max + SLOTS_SPARE;
     atomic_flag_clear(&front->growing);
     front->slots = calloc(front->slots_max, sizeof(struct slot *));
@@ -248,15 +235,16 @@ uint16_t transport_front_port(const struct transport_front *front, size_t url_in
 void transport_front_stats(struct transport_front *front, struct transport_front_stats *out)
 {
     ASSERT(front->magic == FRONT_MAGIC);
+    struct front_intake *intake = &front->intake;
     *out = (struct transport_front_stats){
-        .requests = atomic_load_explicit(&front->requests, memory_order_relaxed),
-        .invalid = atomic_load_explicit(&front->invalid, memory_order_relaxed),
-        .unauthorized = atomic_load_explicit(&front->unauthorized, memory_order_relaxed),
-        .overloaded = atomic_load_explicit(&front->overloaded, memory_order_relaxed),
-        .oversized = atomic_load_explicit(&front->oversized, memory_order_relaxed),
-        .unread = atomic_load_explicit(&front->unread, memory_order_relaxed),
-        .late = atomic_load_explicit(&front->late, memory_order_relaxed),
-        .pending = atomic_load_explicit(&front->pending, memory_order_relaxed),
+        .requests = atomic_load_explicit(&intake->requests, memory_order_relaxed),
+        .invalid = atomic_load_explicit(&intake->invalid, memory_order_relaxed),
+        .unauthorized = atomic_load_explicit(&intake->unauthorized, memory_order_relaxed),
+        .overloaded = atomic_load_explicit(&intake->overloaded, memory_order_relaxed),
+        .oversized = atomic_load_explicit(&intake->oversized, memory_order_relaxed),
+        .unread = atomic_load_explicit(&intake->unread, memory_order_relaxed),
+        .late = atomic_load_explicit(&intake->late, memory_order_relaxed),
+        .pending = atomic_load_explicit(&intake->pending, memory_order_relaxed),
         .contexts = atomic_load_explicit(&front->slot_count, memory_order_relaxed),
     };
 }
@@ -264,7 +252,7 @@ void transport_front_stats(struct transport_front *front, struct transport_front
 void transport_front_quiesce(struct transport_front *front)
 {
     ASSERT(front->magic == FRONT_MAGIC);
-    atomic_store(&front->quiescing, true);
+    atomic_store(&front->intake.quiescing, true);
 }
 
 void transport_front_close(struct transport_front *front)
@@ -273,17 +261,23 @@ void transport_front_close(struct transport_front *front)
         return;
     }
     ASSERT(front->magic == FRONT_MAGIC);
-    atomic_store(&front->quiescing, true);
-    for (size_t index = 0; index < front->listener_count; index++) {
-        nng_listener_close(front->listeners[index]);
-    }
-    /* A callback of a slot that still runs may have grown the pool: go on until every slot that
-     * exists is stopped. */
+    atomic_store(&front->intake.quiescing, true);
+    /*
+     * The contexts first: with none receiving, a pipe reads one more request and then no further. A
+     * pipe that NNG 1.5.2 closes between the two halves of a message is never reaped, and nng_close
+     * would wait for it for ever. A callback that still runs may have grown the pool: go on until
+     * every slot that exists is stopped.
+     */
     for (uint32_t index = 0; index < atomic_load_explicit(&front->slot_count, memory_order_acquire);
          index++) {
-        slot_stop(front->slots[index]);
+        nng_aio_stop(front->slots[index]->aio);
     }
-    nng_close(front->socket);
+    nng_msleep(CLOSE_GRACE_MS);
+    if (!close_socket(front->socket)) {
+        log_line(LOG_ERROR, "FRONT-CLOSE", "error=\"a connection was not let go of\" waited_s=%d",
+                 CLOSE_WAIT_S);
+        return; /* NNG may still look at what is here: leave it */
+    }
     for (uint32_t index = 0; index < atomic_load_explicit(&front->slot_count, memory_order_acquire);
          index++) {
         slot_free(front->slots[index]);
@@ -292,6 +286,54 @@ void transport_front_close(struct transport_front *front)
     free(front->slots);
     front->magic = 0;
     free(front);
+}
+
+/* nng_close on a thread of its own, so that it can be given up: false when it has not come back in
+ * time. */
+static bool close_socket(nng_socket socket)
+{
+    struct closing *closing = calloc(1, sizeof *closing);
+    pthread_t thread;
+    if (closing == NULL || sem_init(&closing->closed, 0, 0) != 0) {
+        free(closing);
+        nng_close(socket);
+        return true;
+    }
+    closing->socket = socket;
+    atomic_init(&closing->holders, 2);
+    if (pthread_create(&thread, NULL, run_close, closing) != 0) {
+        sem_destroy(&closing->closed);
+        free(closing);
+        nng_close(socket);
+        return true;
+    }
+    pthread_detach(thread);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += CLOSE_WAIT_S;
+    int code = 0;
+    while ((code = sem_timedwait(&closing->closed, &until)) != 0 && errno == EINTR) {
+    }
+    closing_leave(closing);
+    return code == 0;
+}
+
+static void *run_close(void *arg)
+{
+    struct closing *closing = arg;
+    nng_close(closing->socket);
+    sem_post(&closing->closed);
+    closing_leave(closing);
+    return NULL;
+}
+
+/* The last of the two frees it. */
+static void closing_leave(struct closing *closing)
+{
+    if (atomic_fetch_sub(&closing->holders, 1) == 1) {
+        sem_destroy(&closing->closed);
+        free(closing);
+    }
 }
 
 /* Adds up to `wanted` contexts and lets them receive; true when at least one context exists. */
@@ -333,12 +375,6 @@ static struct slot *slot_new(struct transport_front *front, uint32_t index)
         return NULL;
     }
     return slot;
-}
-
-/* After this no callback of the slot runs or will run. */
-static void slot_stop(struct slot *slot)
-{
-    nng_aio_stop(slot->aio);
 }
 
 static void slot_free(struct slot *slot)
@@ -393,7 +429,6 @@ static void on_received(struct slot *slot)
         atomic_load_explicit(&front->slot_count, memory_order_relaxed) < front->slots_max) {
         (void)grow(front, SLOTS_GROW);
     }
-    add_one(&front->requests);
     take_request(slot, frame);
 }
 
@@ -401,16 +436,16 @@ static void on_sent(struct slot *slot)
 {
     struct transport_front *front = slot->front;
     int code = nng_aio_result(slot->aio);
-    if (slot->counted) {
-        slot->counted = false;
-        atomic_fetch_sub_explicit(&front->pending, 1, memory_order_relaxed);
+    if (slot->pending) {
+        slot->pending = false;
+        front_intake_end(&front->intake);
     }
     if (code != 0) {
         nng_msg *message = nng_aio_get_msg(slot->aio);
         nng_aio_set_msg(slot->aio, NULL);
         nng_msg_free(message);
         if (code == NNG_ETIMEDOUT) {
-            add_one(&front->unread);
+            atomic_fetch_add_explicit(&front->intake.unread, 1, memory_order_relaxed);
             log_line(LOG_WARN, "FRONT-PEER-UNREAD", "pipe=%d waited_ms=%d", nng_pipe_id(slot->pipe),
                      SEND_TIMEOUT_MS);
             nng_pipe_close(slot->pipe);
@@ -422,118 +457,36 @@ static void on_sent(struct slot *slot)
     slot_receive(slot);
 }
 
+/* The slot is ready for its answer before the router sees the request. A small frame is kept: its
+ * memory becomes the reply. */
 static void take_request(struct slot *slot, nng_msg *frame)
 {
     struct transport_front *front = slot->front;
     struct span bytes = span_of(nng_msg_body(frame), nng_msg_len(frame));
+    nng_msg *large = bytes.count > KEPT_MESSAGE_BYTES ? frame : NULL;
     slot->stage = SLOT_ROUTED;
     slot->pipe = nng_msg_get_pipe(frame);
-    slot->kept = frame;
-
-    struct arena arena; /* takes no memory until a JSON request asks for some */
-    struct transport_frame request;
-    char why[TRANSPORT_WHY_BYTES];
-    arena_init(&arena, ARENA_BLOCK_BYTES, arena_limit(front));
-    enum proto_error code = admit(slot, bytes, &arena, &request, why);
-    slot->spelling = request.spelling;
-    if (code == PROTO_ERROR_NONE) {
-        code = route(slot, &request, why);
-    }
-    arena_release(&arena);
-    if (code != PROTO_ERROR_NONE) {
-        count_refusal(front, code);
-        refuse(slot, code, why);
-    }
-}
-
-/* Everything that can be said about a request without knowing executions. */
-static enum proto_error admit(struct slot *slot, struct span bytes, struct arena *arena,
-                              struct transport_frame *frame, char why[TRANSPORT_WHY_BYTES])
-{
-    struct transport_front *front = slot->front;
-    *frame = (struct transport_frame){.spelling = transport_spelling_of(bytes)};
-    if (bytes.count > front->request_bytes_max) {
-        snprintf(why, TRANSPORT_WHY_BYTES, "request larger than %zu bytes",
-                 front->request_bytes_max);
-        return PROTO_ERROR_PayloadTooLarge;
-    }
-    enum proto_error code = transport_frame_read(bytes, arena, frame, why);
-    if (code != PROTO_ERROR_NONE) {
-        return code;
-    }
-    if (!transport_token_accepted(front->tokens, front->token_count, frame->token)) {
-        snprintf(why, TRANSPORT_WHY_BYTES, "%s",
-                 frame->token.count == 0 ? "a `token` is needed" : "unknown `token`");
-        return PROTO_ERROR_Unauthorized;
-    }
-    if (atomic_load_explicit(&front->quiescing, memory_order_relaxed)) {
-        snprintf(why, TRANSPORT_WHY_BYTES, "the engine is shutting down");
-        return PROTO_ERROR_ShuttingDown;
-    }
-    return PROTO_ERROR_NONE;
-}
-
-/* On PROTO_ERROR_NONE the slot is no longer ours; otherwise it is, and nobody else has its ticket.
- */
-static enum proto_error route(struct slot *slot, const struct transport_frame *frame,
-                              char why[TRANSPORT_WHY_BYTES])
-{
-    struct transport_front *front = slot->front;
-    snprintf(why, TRANSPORT_WHY_BYTES, "too many requests in flight");
-    if (atomic_fetch_add_explicit(&front->pending, 1, memory_order_relaxed) >= front->pending_max) {
-        atomic_fetch_sub_explicit(&front->pending, 1, memory_order_relaxed);
-        return PROTO_ERROR_Overloaded;
-    }
-    slot->counted = true;
-    struct proto_message *message = message_new(PROTO_REQUEST, frame->body.count);
-    if (message == NULL) {
-        return PROTO_ERROR_Overloaded;
-    }
-    message->as.request.operation = frame->operation;
-    message->as.request.spelling = frame->spelling;
-    message->as.request.body = message_keep(message, frame->body);
-    message->as.request.received_ms = monotonic_ms();
-    if (nng_msg_capacity(slot->kept) > KEPT_MESSAGE_BYTES) {
-        nng_msg_free(slot->kept);
-        slot->kept = NULL;
-    }
+    slot->kept = large == NULL ? frame : NULL;
+    slot->spelling = transport_spelling_of(bytes);
+    slot->pending = true;
     slot->generation = slot->generation == UINT32_MAX ? 1 : slot->generation + 1;
     uint64_t ticket = (uint64_t)slot->generation << 32 | slot->index;
-    message->reply_to = (struct proto_address){&front->answers, ticket};
     atomic_store_explicit(&slot->ticket, ticket, memory_order_release);
 
-    enum result result = front->router->send(front->router, &message);
-    if (result == RESULT_OK) {
-        return PROTO_ERROR_NONE;
+    char why[TRANSPORT_WHY_BYTES];
+    enum proto_error error = front_intake_take(
+        &front->intake, bytes, (struct proto_address){&front->answers, ticket}, why);
+    if (large != NULL) {
+        nng_msg_free(large);
+    }
+    if (error == PROTO_ERROR_NONE) {
+        return;
     }
     atomic_store_explicit(&slot->ticket, TICKET_NONE, memory_order_relaxed);
-    message_free(message);
-    if (result == RESULT_CLOSED) {
-        snprintf(why, TRANSPORT_WHY_BYTES, "the engine is shutting down");
-        return PROTO_ERROR_ShuttingDown;
-    }
-    return PROTO_ERROR_Overloaded;
-}
-
-static void count_refusal(struct transport_front *front, enum proto_error code)
-{
-    if (code == PROTO_ERROR_InvalidRequest) {
-        add_one(&front->invalid);
-    } else if (code == PROTO_ERROR_Unauthorized) {
-        add_one(&front->unauthorized);
-    } else if (code == PROTO_ERROR_PayloadTooLarge) {
-        add_one(&front->oversized);
-    } else if (code == PROTO_ERROR_Overloaded) {
-        add_one(&front->overloaded);
-    }
-}
-
-static void refuse(struct slot *slot, enum proto_error code, const char *why)
-{
+    slot->pending = false;
     struct arena arena;
-    arena_init(&arena, ARENA_BLOCK_BYTES, ARENA_EXTRA_BYTES);
-    send_bytes(slot,
-               transport_value_spell(transport_refusal(&arena, code, why), slot->spelling, &arena));
+    arena_init(&arena, ARENA_BLOCK_BYTES, FRONT_REFUSAL_BYTES);
+    send_bytes(slot, front_intake_refusal(&arena, error, why, slot->spelling));
     arena_release(&arena);
 }
 
@@ -555,29 +508,15 @@ static enum result on_answer(struct proto_sink *self, struct proto_message **mes
     struct slot *slot = front->slots[index];
     if (atomic_compare_exchange_strong_explicit(&slot->ticket, &ticket, TICKET_NONE,
                                                 memory_order_acq_rel, memory_order_relaxed)) {
-        send_reply(slot, answer->as.reply.body);
+        struct arena arena;
+        arena_init(&arena, ARENA_BLOCK_BYTES, front_intake_reply_bytes(answer->as.reply.body));
+        send_bytes(slot, front_intake_reply(&arena, answer->as.reply.body, slot->spelling));
+        arena_release(&arena);
     } else {
-        add_one(&front->late);
+        atomic_fetch_add_explicit(&front->intake.late, 1, memory_order_relaxed);
     }
     message_free(answer);
     return RESULT_OK;
-}
-
-static void send_reply(struct slot *slot, struct span value)
-{
-    if (slot->spelling == PROTO_MSGPACK) {
-        send_bytes(slot, value);
-        return;
-    }
-    struct arena arena;
-    arena_init(&arena, ARENA_BLOCK_BYTES, 8 * value.count + ARENA_EXTRA_BYTES);
-    struct span text = transport_value_spell(value, slot->spelling, &arena);
-    if (text.count > 0) {
-        send_bytes(slot, text);
-    } else {
-        refuse(slot, PROTO_ERROR_Internal, "no memory to spell the reply");
-    }
-    arena_release(&arena);
 }
 
 /* The slot is NNG's from here on. */
@@ -602,23 +541,4 @@ static void send_bytes(struct slot *slot, struct span bytes)
     nng_aio_set_msg(slot->aio, reply);
     nng_aio_set_timeout(slot->aio, SEND_TIMEOUT_MS);
     nng_ctx_send(slot->ctx, slot->aio);
-}
-
-/* Decimals and small containers can be larger in MessagePack than in JSON, and an arena's growth
- * leaves old copies. */
-static size_t arena_limit(const struct transport_front *front)
-{
-    return 8 * front->request_bytes_max + ARENA_EXTRA_BYTES;
-}
-
-static uint64_t monotonic_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
-
-static void add_one(_Atomic uint64_t *counter)
-{
-    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }

@@ -84,6 +84,9 @@ enum result transport_result_of_nng(int nng_error)
         return RESULT_TIMEOUT;
     case NNG_ECLOSED:
     case NNG_ECANCELED:
+    case NNG_ECONNRESET:
+    case NNG_ECONNABORTED:
+    case NNG_ECONNSHUT:
         return RESULT_CLOSED;
     case NNG_EAGAIN:
         return RESULT_AGAIN;
