@@ -53,6 +53,17 @@ void actor_mailbox_release(struct actor_mailbox *mailbox)
     ASSERT(mailbox->rest == NULL);
 }
 
+/* ck_stack_push_upmc, with room for the annotation between the link and the swap. */
+static void push(struct actor_mailbox *mailbox, struct ck_stack_entry *entry)
+{
+    struct ck_stack_entry *newest = ck_pr_load_ptr(&mailbox->stack.head);
+    do {
+        entry->next = newest;
+        MAILBOX_RELEASE(mailbox);
+        ck_pr_fence_store();
+    } while (!ck_pr_cas_ptr_value(&mailbox->stack.head, newest, entry, &newest));
+}
+
 enum result actor_mailbox_push(struct actor_mailbox *mailbox, struct proto_message **message, bool *wake)
 {
     ASSERT((*message)->magic == PROTO_MESSAGE_MAGIC);
@@ -64,10 +75,8 @@ enum result actor_mailbox_push(struct actor_mailbox *mailbox, struct proto_messa
     if ((*message)->type == PROTO_REQUEST && ck_pr_load_int(&mailbox->count) >= mailbox->requests_max) {
         return RESULT_AGAIN;
     }
-    struct ck_stack_entry *entry = (struct ck_stack_entry *)*message;
+    push(mailbox, (struct ck_stack_entry *)*message);
     *message = NULL;
-    MAILBOX_RELEASE(mailbox);
-    ck_stack_push_upmc(&mailbox->stack, entry);
     *wake = ck_pr_faa_int(&mailbox->count, 1) == 0;
     return RESULT_OK;
 }

@@ -106,8 +106,7 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
             cancel_call(shard, &effect->as.cancel);
             break;
         case ENGINE_EFFECT_STEP_DONE:
-            actor_count(&shard->counters.steps, 1); /* its blob was written when it was issued: step_done */
-            break;
+            break; /* step_done has seen it */
         case ENGINE_EFFECT_AUDIT:
             record_audit(shard, work, effect);
             break;
@@ -134,6 +133,7 @@ static void step_done(void *owner, struct engine_execution *execution, const str
     struct actor_shard *shard = ((struct step_owner *)owner)->shard;
     struct actor_work *work = ((struct step_owner *)owner)->work;
     enum actor_step_blobs mode = shard->options.step_blobs;
+    actor_count(&shard->counters.steps, 1);
     bool kept = mode == ACTOR_STEPS_ALL || (mode == ACTOR_STEPS_WAITS && step->as.step.wait);
     if (!kept && shard->options.observer == NULL) {
         return;

@@ -26,23 +26,30 @@ static const char two_calls[] = BPMN
 struct child {
     pid_t pid;
     int acknowledged; /* one byte for each acknowledged thing */
+    int told;         /* what the child is told, once it runs */
 };
+
+static int told_from; /* the child's end */
 
 static struct child begin(void (*run)(const char *directory, int acknowledge), const char *directory)
 {
     int ends[2];
-    REQUIRE(pipe(ends) == 0);
+    int told[2];
+    REQUIRE(pipe(ends) == 0 && pipe(told) == 0);
     pid_t pid = fork();
     REQUIRE(pid >= 0);
     if (pid == 0) {
         close(ends[0]);
+        close(told[1]);
+        told_from = told[0];
         run(directory, ends[1]);
         for (;;) {
             pause(); /* the engine goes on in its threads */
         }
     }
     close(ends[1]);
-    return (struct child){.pid = pid, .acknowledged = ends[0]};
+    close(told[0]);
+    return (struct child){.pid = pid, .acknowledged = ends[0], .told = told[1]};
 }
 
 static void acknowledge(int to)
@@ -67,6 +74,7 @@ static void kill_now(struct child *child)
     REQUIRE(waitpid(child->pid, &status, 0) == child->pid);
     CHECK(WIFSIGNALED(status));
     close(child->acknowledged);
+    close(child->told);
 }
 
 /* ---- a thousand that wait ---- */
@@ -202,6 +210,9 @@ static char modules_json[1024];
 static void start_two(const char *directory, int to)
 {
     struct engine_host *host = malloc(sizeof *host);
+    ssize_t got = read(told_from, modules_json, sizeof modules_json - 1);
+    REQUIRE(got > 0);
+    modules_json[got] = '\0';
     host_open(host, directory, options_of(1));
     host_modules(host, modules_json);
     host_deploy(host, "two.bpmn", two_calls);
@@ -218,6 +229,7 @@ static void committed_calls_do_not_run_again(void)
     static const struct test_http_reply at_once[] = {{.body = "{\"execution\":{\"first\":1}}"}};
     static const struct test_http_reply gated[] = {{.body = "{}", .gated = true}};
     host_directory(directory);
+    struct child child = begin(start_two, directory); /* before the server: forks are made of one thread */
     modules = test_http_start();
     test_http_script(modules, "/first", at_once, 1);
     test_http_script(modules, "/second", gated, 1);
@@ -226,7 +238,7 @@ static void committed_calls_do_not_run_again(void)
     snprintf(modules_json, sizeof modules_json,
              "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\"},{\"taskTypes\":[\"sendTask\"],\"url\":\"%s\"}]}",
              first, second);
-    struct child child = begin(start_two, directory);
+    REQUIRE(write(child.told, modules_json, strlen(modules_json)) > 0);
     await(&child, 1);
     /* The second call is made only after the commit that holds the first one's answer. */
     REQUIRE(test_http_wait(modules, "/second", 1, HOST_TIMEOUT_MS));
