@@ -223,7 +223,7 @@ struct engine_flow {
      * results. Empty: none.
      */
     struct span result;
-    bool is_back; /* block scheme: its target dominates its source (see engine_join) */
+    bool is_back; /* block scheme: its target dominates its source (see engine_join_rule) */
     const struct engine_edge *edge; /* NULL: not drawn */
 };
 

@@ -7,6 +7,7 @@
 
 #include "engine/lint/lint.h"
 #include "engine/read/bpmn.h"
+#include "engine/read/notation.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
@@ -57,7 +58,7 @@ static enum result read_notation(struct span content, bool lenient, struct engin
     case NOTATION_XML:
         return engine_bpmn_read(content, lenient, report, definition);
     case NOTATION_JSON:
-        return refuse(report, "JSON graphs and block schemes cannot be read yet, only BPMN XML");
+        return engine_notation_read_json(content, lenient, report, definition);
     case NOTATION_UNKNOWN:
         break;
     }

@@ -121,6 +121,8 @@ static const struct {
     [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_LATER, "an event sub-process"},
     [SUPPORT_INSTANTIATING] = {SUPPORT_LATER, "instantiate=\"true\""},
     [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_LATER, "an event with several triggers"},
+    [SUPPORT_BLOCK_JOIN] = {SUPPORT_LATER, "a block that waits for several faces"},
+    [SUPPORT_BLOCK_RESULT] = {SUPPORT_LATER, "a block whose result selects its faces"},
 };
 
 /* "a <before><event> <after>" */
@@ -214,7 +216,29 @@ static void judge_event(const struct engine_process *process, const struct engin
     }
 }
 
-static void judge_markers(const struct engine_node *node, struct support_verdict *out)
+/* model.h, engine_join_rule: with less than two faces that lead forward there is nothing to wait
+ * for. */
+static bool waits_for_faces(const struct engine_process *process, const struct engine_node *node)
+{
+    uint32_t forward = 0;
+    for (uint32_t i = 0; i < node->incoming.count; i++) {
+        forward += !process->flows[node->incoming.at[i]].is_back;
+    }
+    return node->join == ENGINE_JOIN_ALL && forward > 1;
+}
+
+static bool selects_faces(const struct engine_process *process, const struct engine_node *node)
+{
+    for (uint32_t i = 0; i < node->outgoing.count; i++) {
+        if (process->flows[node->outgoing.at[i]].result.count > 0) {
+            return node->kind != ENGINE_START_EVENT;
+        }
+    }
+    return false;
+}
+
+static void judge_markers(const struct engine_process *process, const struct engine_node *node,
+                          struct support_verdict *out)
 {
     const bool present[SUPPORT_MARKER_COUNT] = {
         [SUPPORT_STANDARD_LOOP] = node->loop.kind == ENGINE_LOOP_STANDARD,
@@ -223,6 +247,8 @@ static void judge_markers(const struct engine_node *node, struct support_verdict
         [SUPPORT_COMPENSATION_HANDLER] = node->for_compensation,
         [SUPPORT_EVENT_SUB_PROCESS] = node->triggered_by_event,
         [SUPPORT_INSTANTIATING] = node->instantiate,
+        [SUPPORT_BLOCK_JOIN] = waits_for_faces(process, node),
+        [SUPPORT_BLOCK_RESULT] = selects_faces(process, node),
     };
     for (size_t i = 0; i < SUPPORT_MARKER_COUNT; i++) {
         if (present[i]) {
@@ -243,5 +269,5 @@ void engine_support_judge(const struct engine_process *process, const struct eng
     if (engine_event_is(node->kind)) {
         judge_event(process, node, out);
     }
-    judge_markers(node, out);
+    judge_markers(process, node, out);
 }

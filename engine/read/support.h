@@ -36,6 +36,8 @@ enum support_marker {
     SUPPORT_EVENT_SUB_PROCESS,
     SUPPORT_INSTANTIATING,    /* a receive task or event gateway that starts a process */
     SUPPORT_SEVERAL_TRIGGERS, /* more than one event definition */
+    SUPPORT_BLOCK_JOIN,       /* block scheme: a block that waits for several faces */
+    SUPPORT_BLOCK_RESULT,     /* block scheme: a block whose result selects its faces */
     SUPPORT_MARKER_COUNT
 };
 
