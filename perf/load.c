@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
 
 #define LANE_ARENA_BYTES (1u << 20)
 #define LANE_TIMEOUT_MS  30000
@@ -44,7 +47,7 @@ struct run {
     atomic_uint_least32_t
         active;     /* lanes not yet finished; acquire by main pairs with the lanes' release */
     nng_mtx *mutex; /* first_error only */
-    char first_error[200];
+    char first_error[600];
 };
 
 uint64_t load_now_us(void)
@@ -63,6 +66,19 @@ static void note_error(struct run *run, const char *text, size_t count)
         run->first_error[kept] = '\0';
     }
     nng_mtx_unlock(run->mutex);
+}
+
+/* A reply that was judged bad, as JSON where it can be. */
+static void note_reply(struct run *run, struct lane *lane, struct span reply)
+{
+    struct span text = reply;
+    size_t offset;
+    const char *reason;
+    if (wire_validate(reply, LIMIT_DEPTH, &offset, &reason) != RESULT_OK ||
+        json_from_wire(reply, JSON_COMPACT, &lane->view.arena, &text) != RESULT_OK) {
+        text = reply;
+    }
+    note_error(run, (const char *)text.bytes, text.count);
 }
 
 static void lane_finish(struct lane *lane)
@@ -110,7 +126,7 @@ static void lane_take_reply(struct lane *lane)
     enum load_verdict verdict =
         lane->run->script->judge(lane->run->script->owner, &lane->view, reply);
     if (verdict == LOAD_FAIL) {
-        note_error(lane->run, (const char *)reply.bytes, reply.count);
+        note_reply(lane->run, lane, reply);
         lane->errors++;
     }
     if (verdict == LOAD_DONE) {

@@ -45,7 +45,7 @@ struct load_result {
     double seconds;
     double throughput;        /* units a second */
     struct histogram latency; /* µs a unit */
-    char first_error[200];
+    char first_error[600];
 };
 
 /* Runs for `seconds` (or until `units_max` units when > 0) with `lanes` in flight. */

@@ -20,7 +20,7 @@
 #define PORT_TIMEOUT_MS 5000
 
 static const char answer[] =
-    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 41\r\n\r\n"
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 42\r\n\r\n"
     "{\"outputs\":{\"approved\":true,\"score\":7.25}}";
 
 struct peer {
