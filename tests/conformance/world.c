@@ -151,6 +151,19 @@ static void expect_same(const char *what, struct span left, struct span right)
     ASSERT_UNREACHABLE();
 }
 
+/* The reply and the human tasks, as one value. */
+static struct span looks(const struct engine_execution *execution, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 1024);
+    wire_write_array(&writer, 2);
+    size_t mark = wire_open_map(&writer);
+    wire_close_map(&writer, mark, engine_reply_pairs(execution, &writer));
+    mark = wire_open_array(&writer);
+    wire_close_array(&writer, mark, engine_tasks(execution, &writer));
+    return wire_writer_span(&writer);
+}
+
 static void check_standing(struct world *world, const struct engine_output *output)
 {
     struct arena arena;
@@ -167,10 +180,89 @@ static void check_standing(struct world *world, const struct engine_output *outp
     result = engine_decode(&world->library, live, &copy);
     ASSERT(result == RESULT_OK);
     expect_same("decode(encode)", live, encoded(copy, &arena));
+    expect_same("what callers see", looks(world->execution, &arena), looks(copy, &arena));
     ASSERT(engine_next_due_ms(copy) == engine_next_due_ms(world->execution));
     engine_free(copy);
     check_conserved(world->execution);
     arena_release(&arena);
+}
+
+/* ---- the twin: decoded from the bytes of just before, it must do what the live one does ---- */
+
+static struct engine_execution *make_twin(struct world *world)
+{
+    struct arena arena;
+    struct engine_execution *twin;
+    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    if (world->execution->run == 0) { /* nothing to store before the start */
+        arena_release(&arena);
+        return NULL;
+    }
+    enum result result = engine_decode(&world->library, encoded(world->execution, &arena), &twin);
+    ASSERT(result == RESULT_OK);
+    arena_release(&arena);
+    return twin;
+}
+
+static void write_effect(const struct engine_effect *effect, struct wire_writer *writer)
+{
+    wire_write_array(writer, 6);
+    wire_write_int(writer, effect->kind);
+    switch (effect->kind) {
+    case ENGINE_EFFECT_CALL:
+        wire_write_int(writer, effect->as.call.token);
+        wire_write_int(writer, effect->as.call.attempt);
+        wire_write_string(writer, effect->as.call.idempotency_key);
+        wire_write_string(writer, effect->as.call.traceparent);
+        wire_write_value(writer, effect->as.call.body);
+        return;
+    case ENGINE_EFFECT_CANCEL_CALL:
+        wire_write_int(writer, effect->as.cancel.token);
+        wire_write_int(writer, effect->as.cancel.attempt);
+        break;
+    case ENGINE_EFFECT_AUDIT:
+        wire_write_int(writer, effect->as.audit.revision);
+        wire_write_value(writer, effect->as.audit.message);
+        break;
+    case ENGINE_EFFECT_SEGMENT_END:
+    case ENGINE_EFFECT_STEP_DONE:
+        wire_write_nil(writer);
+        wire_write_value(writer, effect->as.segment.snapshot);
+        break;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        wire_write_nil(writer);
+    }
+}
+
+/* All that came out of a call, as one value. */
+static struct span outcome(const struct engine_output *output, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 4096);
+    wire_write_array(&writer, 2);
+    wire_write_array(&writer, output->event_count);
+    engine_events_encode(output->events, output->event_count, &writer);
+    wire_write_array(&writer, output->effect_count);
+    for (uint32_t i = 0; i < output->effect_count; i++) {
+        write_effect(&output->effects[i], &writer);
+    }
+    return wire_writer_span(&writer);
+}
+
+static void expect_same_outcome(const struct engine_output *live, const struct engine_output *twin)
+{
+    struct arena arena;
+    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    expect_same("a twin from the bytes", outcome(live, &arena), outcome(twin, &arena));
+    arena_release(&arena);
+}
+
+static void count_step(void *owner, struct engine_execution *execution,
+                       const struct engine_effect *step)
+{
+    (void)execution;
+    *(uint32_t *)owner += step->as.step.sequence;
 }
 
 /* ---- effects ---- */
@@ -263,6 +355,7 @@ static void after_step(void *owner, struct engine_execution *execution,
     ASSERT(sequence == step->as.step.sequence);
     arena_release(&arena);
     world->steps_shown++;
+    world->steps_of_turn += step->as.step.sequence;
 }
 
 /* ---- driving ---- */
@@ -276,9 +369,21 @@ static void advance(struct world *world)
         ASSERT(turns < WORLD_TURNS_MAX);
         arena_init(&arena, 65536, TURN_ARENA_BYTES);
         engine_output_init(&output, &arena);
+        struct engine_execution *twin = make_twin(world);
+        world->steps_of_turn = 0;
         enum result result =
             engine_advance(world->execution, world->now_ms, 1, after_step, world, &output, &more);
         ASSERT(result == RESULT_OK);
+        struct engine_output twin_output;
+        bool twin_more;
+        uint32_t twin_steps = 0;
+        engine_output_init(&twin_output, &arena);
+        result = engine_advance(twin, world->now_ms, 1, count_step, &twin_steps, &twin_output,
+                                &twin_more);
+        ASSERT(result == RESULT_OK && twin_more == more);
+        ASSERT(world->steps_of_turn == twin_steps);
+        expect_same_outcome(&output, &twin_output);
+        engine_free(twin);
         check_standing(world, &output);
         take_effects(world, &output);
         if (output.effect_count > 0 &&
@@ -296,7 +401,16 @@ static enum result accept(struct world *world, struct engine_input *input)
     arena_init(&arena, 65536, TURN_ARENA_BYTES);
     engine_output_init(&output, &arena);
     input->now_ms = world->now_ms;
+    struct engine_execution *twin = make_twin(world);
     enum result result = engine_accept(world->execution, input, &output);
+    if (twin != NULL) {
+        struct engine_output twin_output;
+        engine_output_init(&twin_output, &arena);
+        enum result twin_result = engine_accept(twin, input, &twin_output);
+        ASSERT(twin_result == result && twin_output.error == output.error);
+        expect_same_outcome(&output, &twin_output);
+        engine_free(twin);
+    }
     ASSERT(result == RESULT_OK || (result == RESULT_INVALID && output.error != PROTO_ERROR_NONE) ||
            result == RESULT_NOT_FOUND);
     ASSERT(result == RESULT_OK || output.event_count == 0);

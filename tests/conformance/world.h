@@ -5,7 +5,8 @@
  *
  *   - an execution that got only the encoded events, through engine_replay, encodes to the same
  * bytes;
- *   - decode(encode(x)) encodes to the same bytes;
+ *   - decode(encode(x)) encodes to the same bytes, and a twin made so before the call does the
+ * same: same events, same effects, byte for byte;
  *   - tokens are conserved: what scopes count is what lives in them and their joins.
  */
 #ifndef TESTS_CONFORMANCE_WORLD_H
@@ -56,6 +57,7 @@ struct world {
     uint32_t call_count;
     uint32_t call_capacity;
     uint32_t steps_shown;
+    uint32_t steps_of_turn; /* sum of the sequences shown in the last turn */
     struct span last_audit; /* MAP */
     struct span last_snapshot;
     uint32_t segment_ends;

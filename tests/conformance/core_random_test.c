@@ -1,0 +1,205 @@
+/*
+ * Random lives: models with everything that is executed, driven by random inputs from a seed:
+ * replies of all kinds, doubled and late ones, callbacks, time, crashes, operator verbs. world.c
+ * checks after every call that replay and decode give the same bytes and that tokens are conserved;
+ * here it is checked that a run that is let alone comes to an end or to a wait that is real.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/conformance/world.h"
+
+enum { SEEDS = 400, ACTIONS = 60, SETTLE_ROUNDS = 300 };
+
+/* SplitMix64 (Steele, Lea, Flood 2014): the test's own randomness, the same on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static uint32_t below(uint64_t *state, uint32_t limit)
+{
+    return (uint32_t)(next_random(state) % limit);
+}
+
+#define TIMER_ON(id, host, cancel, kind, text)                                                     \
+    "<boundaryEvent id='" id "' attachedToRef='" host "' cancelActivity='" cancel                  \
+    "'><timerEventDefinition><" kind ">" text "</" kind "></timerEventDefinition></boundaryEvent>"
+#define ANY_ERROR_ON(id, host)                                                                     \
+    "<boundaryEvent id='" id "' attachedToRef='" host "'><errorEventDefinition/></boundaryEvent>"
+
+static const char *const models[] = {
+    /* fork, join, timers on tasks, a loop by exclusive gateway */
+    WORLD_BPMN(START("s") XOR("m") AND("f") SERVICE("a") USER("u")
+                   AND("j") "<exclusiveGateway id='x' default='x-e'/>" END("e")
+                       TIMER_ON("rem", "u", "false", "timeCycle", "R3/PT10S") TASK("remind")
+                           TIMER_ON("give", "u", "true", "timeDuration", "PT1M") TASK("gave")
+                               FLOW("s", "m") FLOW("m", "f") FLOW("f", "a") FLOW("f", "u")
+                                   FLOW("a", "j") FLOW("u", "j") FLOW("rem", "remind")
+                                       FLOW("give", "gave") FLOW("gave", "j") FLOW("j", "x")
+                                           FLOW_IF("x", "m", "=again = true") FLOW("x", "e")),
+    /* nested scopes, errors, a terminate end, a called process with a wait */
+    WORLD_FILE("<error id='E' errorCode='OOPS'/>" WORLD_PROCESS(
+        "p",
+        START("s") "<subProcess id='sub'>" START("i") AND(
+            "f") "<serviceTask id='a'><extensionElements>"
+                 "<zeebe:taskDefinition type='svc'/><zeebe:ioMapping><zeebe:input source='=n' "
+                 "target='inner'/>"
+                 "<zeebe:output source='=inner' "
+                 "target='outer.inner'/></zeebe:ioMapping></extensionElements></serviceTask>"
+                 "<callActivity id='c' calledElement='q'/>" USER(
+                     "u") "<endEvent id='t'><terminateEventDefinition/></endEvent>" FLOW("i", "f")
+                     FLOW("f", "a") FLOW("f", "c") FLOW("f", "u")
+                         FLOW("u", "t") "</subProcess>" ANY_ERROR_ON("b", "sub")
+                             TIMER_ON("late", "sub", "true", "timeDuration", "PT5M") USER("fix")
+                                 END("e") FLOW("s", "sub") FLOW("sub", "e") FLOW("b", "fix")
+                                     FLOW("late", "fix") FLOW("fix", "e"))
+                   WORLD_PROCESS(
+                       "q", START("qs") SERVICE("qa") "<exclusiveGateway id='qx' default='qx-qe'/>"
+                                                      "<endEvent id='qerr'><errorEventDefinition "
+                                                      "errorRef='E'/></endEvent>" END("qe")
+                                                          FLOW("qs", "qa") FLOW("qa", "qx")
+                                                              FLOW_IF("qx", "qerr", "=again = true")
+                                                                  FLOW("qx", "qe"))),
+    /* uncontrolled merge: many tokens on few nodes; timers as catch events; a join with surplus */
+    WORLD_BPMN(START("s") AND("f") SERVICE("a") SERVICE(
+        "b") "<intermediateCatchEvent id='w'><timerEventDefinition><timeDuration>PT30S"
+             "</timeDuration></timerEventDefinition></intermediateCatchEvent>" USER("u") AND("f2")
+                   AND("j") "<serviceTask id='z'/>" FLOW("s", "f") FLOW("f", "a") FLOW("f", "b")
+                       FLOW("f", "w") FLOW("a", "u") FLOW("b", "u") FLOW("w", "f2") FLOW("f2", "u")
+                           FLOW("f2", "j") FLOW("u", "j") FLOW("j", "z")),
+};
+
+static const char modules[] =
+    "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/"
+    "svc\",\"callback\":true,\"cancel\":true,\"callbackTimeoutMs\":20000}]";
+
+static const struct {
+    uint32_t status;
+    const char *body;
+} replies[] = {
+    {200, "{}"},
+    {200, "{\"execution\":{\"again\":true,\"n\":1}}"},
+    {200, "{\"execution\":{\"again\":false},\"outputs\":{\"r\":[1,2]},\"output\":\"o\",\"logs\":[{"
+          "\"message\":\"m\"}]}"},
+    {202, NULL},
+    {503, NULL},
+    {404, NULL},
+    {200, "{\"wait\":{\"kind\":\"human\",\"assignee\":\"x\"}}"},
+    {200, "{\"error\":{\"code\":\"c\",\"message\":\"m\",\"bpmnError\":\"OOPS\"}}"},
+    {200, "{\"conversation\":[{\"role\":\"user\"}],\"context\":{\"$unset\":[\"k\"],\"l\":1}}"},
+};
+
+static struct world_call *any_open_call(struct world *world, uint64_t *random)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < world->call_count; i++) {
+        open += world->calls[i].open;
+    }
+    uint32_t chosen = open == 0 ? 0 : below(random, open);
+    for (uint32_t i = 0; i < world->call_count; i++) {
+        if (world->calls[i].open && chosen-- == 0) {
+            return &world->calls[i];
+        }
+    }
+    return NULL;
+}
+
+static void act(struct world *world, uint64_t *random)
+{
+    static const char *const tasks[] = {"u", "fix", "a", "qa", "b", "nobody", NULL};
+    static const enum engine_input_kind verbs[] = {
+        ENGINE_IN_SUSPEND, ENGINE_IN_RESUME,  ENGINE_IN_RESUME, ENGINE_IN_RETRY,
+        ENGINE_IN_RETRY,   ENGINE_IN_RESTART, ENGINE_IN_ABORT};
+    struct world_call *call = any_open_call(world, random);
+    uint32_t choice = below(random, 100);
+    if (choice < 45 && call != NULL) {
+        uint32_t reply = below(random, sizeof replies / sizeof replies[0]);
+        (void)world_answer_call(world, (uint32_t)(call - world->calls), replies[reply].status,
+                                replies[reply].body);
+    } else if (choice < 50 && world->call_count > 0) { /* a reply that may be late or doubled */
+        (void)world_answer_call(world, below(random, world->call_count), 200,
+                                "{\"execution\":{\"stray\":1}}");
+    } else if (choice < 70) {
+        (void)world_callback(world, tasks[below(random, sizeof tasks / sizeof tasks[0])],
+                             "{\"said\":1}");
+    } else if (choice < 82) {
+        world_pass(world, below(random, 40000));
+    } else if (choice < 86) {
+        world_sleep(world, below(random, 400000));
+    } else if (choice < 92) {
+        world_crash(world);
+    } else {
+        (void)world_verb(world, verbs[below(random, sizeof verbs / sizeof verbs[0])], NULL);
+    }
+}
+
+/* The faults are over: everything is answered well, until the run has ended. */
+static bool settle(struct world *world)
+{
+    struct engine_view view;
+    for (unsigned round = 0; round < SETTLE_ROUNDS; round++) {
+        uint64_t first = 0;
+        engine_look(world->execution, &view);
+        if (view.ended) {
+            return true;
+        }
+        struct world_call *call = any_open_call(world, &first);
+        if (world_verb(world, ENGINE_IN_RESUME, NULL)) {
+            continue;
+        }
+        if (call != NULL) {
+            (void)world_answer_call(world, (uint32_t)(call - world->calls), 200,
+                                    "{\"execution\":{\"again\":false}}");
+        } else if (!world_callback(world, NULL, "{}") && !world_callback(world, "u", "{}") &&
+                   !world_callback(world, "a", "{}") && !world_callback(world, "qa", "{}") &&
+                   !world_callback(world, "b", "{}")) {
+            world_pass(world, 60000);
+        }
+    }
+    return false;
+}
+
+static void live(uint64_t seed, uint64_t event_counts[ENGINE_EVENT_TYPE_COUNT])
+{
+    struct world world;
+    uint64_t random = seed;
+    world_open(&world, models[below(&random, sizeof models / sizeof models[0])], modules);
+    world_start(&world, "{\"k\":1}", "{\"again\":false}");
+    for (unsigned i = 0; i < ACTIONS; i++) {
+        act(&world, &random);
+    }
+    cr_expect(settle(&world), "seed %llu: still waiting for %s, calls %s", (unsigned long long)seed,
+              world_waiting(&world), world_open_calls(&world));
+    struct engine_view view;
+    engine_look(world.execution, &view);
+    cr_expect(view.state == 40 || view.state == 24 || view.state == 8, "seed %llu: state %u",
+              (unsigned long long)seed, view.state);
+    for (unsigned type = 0; type < ENGINE_EVENT_TYPE_COUNT; type++) {
+        event_counts[type] += world.event_counts[type];
+    }
+    world_close(&world);
+}
+
+/* STRIDER_SEED=n runs that seed alone. */
+Test(random, lives_keep_every_promise_and_meet_every_event, .timeout = 600)
+{
+    uint64_t event_counts[ENGINE_EVENT_TYPE_COUNT] = {0};
+    const char *only = getenv("STRIDER_SEED");
+    if (only != NULL) {
+        live(strtoull(only, NULL, 10), event_counts);
+        return;
+    }
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        live(seed, event_counts);
+    }
+    for (enum engine_event_type type = ENGINE_EVENT_NONE + 1; type < ENGINE_EVENT_TYPE_COUNT;
+         type++) {
+        cr_expect_geq(event_counts[type], 20, "\"%s\" happened %llu times", engine_event_name(type),
+                      (unsigned long long)event_counts[type]);
+    }
+}
