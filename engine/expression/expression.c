@@ -117,7 +117,8 @@ enum result engine_expression_compile(struct span text, enum engine_dialect dial
         return refuse(error, RESULT_LIMIT, 0, "out of memory");
     }
     struct expression_parser parser = {.arena = arena, .lexer = {.source = source}};
-    const struct expression_node *root = parse(&parser, choose(source, dialect));
+    struct reading reading = choose(source, dialect);
+    const struct expression_node *root = parse(&parser, reading);
     if (parser.result == RESULT_OK && arena->overflowed) {
         expression_parser_fail(&parser, RESULT_LIMIT, 0, "out of memory");
     }
@@ -130,6 +131,9 @@ enum result engine_expression_compile(struct span text, enum engine_dialect dial
     expression->root = root;
     expression->slot_count = parser.slot_count;
     expression->literal = root->kind == NODE_CONSTANT;
+    expression->dialect = reading.as == READ_FEEL   ? ENGINE_DIALECT_FEEL
+                          : reading.as == READ_JUEL ? ENGINE_DIALECT_JUEL
+                                                    : ENGINE_DIALECT_AUTO;
     *out = expression;
     return RESULT_OK;
 }

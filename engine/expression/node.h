@@ -127,6 +127,7 @@ struct engine_expression {
     const struct expression_node *root;
     uint32_t slot_count;
     bool literal;
+    enum engine_dialect dialect; /* FEEL or JUEL without a marker of its own; AUTO: the text tells */
 };
 
 #endif
