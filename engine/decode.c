@@ -25,7 +25,8 @@
     X(CHANNEL, "channel")                                                                          \
     X(CHANNEL_SESSION_ID, "channelSessionId")                                                      \
     X(IS_TEST, "isTest")                                                                           \
-    X(RUN, "run") X(SEQUENCE, "sequence") X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt")    \
+    X(RUN, "run")                                                                                  \
+    X(SEQUENCE, "sequence") X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt")                  \
         X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(      \
             ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence")  \
             X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end")              \
@@ -52,7 +53,8 @@
     X(WAIT, "wait")                                                                                \
     X(SINCE, "since")                                                                              \
     X(DUE, "dueAt")                                                                                \
-    X(DETAIL, "detail") X(RESUME, "resume") X(PATH, "path") X(ATTEMPTS, "attempts")                \
+    X(DETAIL, "detail")                                                                            \
+    X(RESUME, "resume") X(PATH, "path") X(ATTEMPTS, "attempts")                                    \
         X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks")       \
             X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(SHOWN, "shown")                  \
                 X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output") X(CALLBACK, "callback")    \
@@ -99,7 +101,7 @@ static const struct span timer_names[] = {TIMER_FIELDS(FIELD_NAME)};
 static const struct span answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
 
 /* Depth of our own maps around a payload. */
-enum { DECODE_DEPTH_OWN = 8 };
+enum { DECODE_DEPTH_OWN = 12 };
 
 static struct span keep_text(struct engine_execution *execution, struct span value)
 {

@@ -50,6 +50,15 @@ struct span engine_mapping_set(struct arena *arena, struct span base, struct spa
     return value;
 }
 
+/* Expressions bound the depth of what they make; a dotted target adds to it, and what is too deep
+ * could not be stored. */
+static bool is_shallow(struct span made)
+{
+    size_t offset;
+    const char *reason;
+    return wire_validate(made, LIMIT_DEPTH + 1, &offset, &reason) == RESULT_OK;
+}
+
 bool engine_mapping_evaluate(struct engine_decision *decision, struct engine_scene *scene,
                              const struct engine_mappings *mappings, bool outward, struct span *map,
                              const struct engine_mapping **failed, const char **reason)
@@ -75,6 +84,11 @@ bool engine_mapping_evaluate(struct engine_decision *decision, struct engine_sce
                        : wire_merge(decision->arena, made, single(decision->arena, head, there));
         }
         made = engine_mapping_set(decision->arena, made, mapping->target, evaluation.value);
+        if (rest.count > 0 && !is_shallow(made)) {
+            *failed = mapping;
+            *reason = "nested too deep";
+            return false;
+        }
         scene->local = wire_merge(decision->arena, scene->local, made);
     }
     *map = made;

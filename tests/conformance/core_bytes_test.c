@@ -266,3 +266,23 @@ Test(memory, of_an_execution_is_tidied_when_garbage_outweighs_it)
     free(json);
     world_close(&world);
 }
+
+/* Whatever a process builds, its snapshot can be read back (world.c decodes after each call). */
+Test(bytes, of_a_variable_that_grows_deeper_each_lap_stay_readable)
+{
+    struct world world;
+    world_open(&world,
+               WORLD_BPMN(START("s") USER(
+                   "u") "<serviceTask id='a'><extensionElements><zeebe:taskDefinition "
+                        "type='svc'/><zeebe:ioMapping>"
+                        "<zeebe:output source='=x' "
+                        "target='x.a.b.c.d.e.f.g'/></zeebe:ioMapping></extensionElements>"
+                        "</serviceTask>" FLOW("s", "u") FLOW("u", "a") FLOW("a", "u")),
+               NULL);
+    world_start(&world, NULL, "{\"x\":{\"y\":1}}");
+    for (unsigned lap = 0; lap < 100 && world_callback(&world, NULL, "{}"); lap++) {
+        world_answer(&world, "a", 200, "{}");
+    }
+    cr_expect_str_eq(world_error(&world), "ExpressionFailed");
+    world_close(&world);
+}
