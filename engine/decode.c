@@ -26,22 +26,23 @@
     X(CHANNEL_SESSION_ID, "channelSessionId")                                                      \
     X(IS_TEST, "isTest")                                                                           \
     X(RUN, "run")                                                                                  \
-    X(SEQUENCE, "sequence") X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt")                  \
-        X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(      \
-            ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence")  \
-            X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end")              \
-                X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(  \
-                    TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")   \
-                    X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")    \
-                        X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
-                            X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
-                                EXECUTION, "execution") X(NODES, "nodes")                          \
-                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
-                                    X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
-                                        X(SCOPES, "scopes") X(JOINS, "joins") X(INBOX, "inbox")    \
-                                            X(STEPS, "executionMap") X(LOGS, "logs")               \
-                                                X(LOG_INDEX, "logIndex")                           \
-                                                    X(LOG_SHIPPED, "lastPersistedLogIndex")
+    X(SEQUENCE, "sequence")                                                                        \
+    X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(                \
+        ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId")     \
+        X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(   \
+            WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")   \
+            X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
+                X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
+                    X(REQUEST, "request") X(RESPONSE, "response") X(CONTEXT, "context")            \
+                        X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume")              \
+                            X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution")    \
+                                X(NODES, "nodes") X(FIRST_REQUEST, "firstRequest")                 \
+                                    X(FIRST_CONTEXT, "firstContext")                               \
+                                        X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")   \
+                                            X(SCOPES, "scopes") X(JOINS, "joins")                  \
+                                                X(INBOX, "inbox") X(STEPS, "executionMap")         \
+                                                    X(LOGS, "logs") X(LOG_INDEX, "logIndex")       \
+                                                        X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -54,11 +55,12 @@
     X(SINCE, "since")                                                                              \
     X(DUE, "dueAt")                                                                                \
     X(DETAIL, "detail")                                                                            \
-    X(RESUME, "resume") X(PATH, "path") X(ATTEMPTS, "attempts")                                    \
-        X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks")       \
-            X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(SHOWN, "shown")                  \
-                X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output") X(CALLBACK, "callback")    \
-                    X(TIMERS, "timers") X(ANSWER, "answer")
+    X(RESUME, "resume")                                                                            \
+    X(PATH, "path") X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore")                   \
+        X(RETRIES, "retries") X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase")          \
+            X(CHILD, "child") X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local")                \
+                X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers")                    \
+                    X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \

@@ -104,5 +104,6 @@ void engine_throw(struct engine_decision *decision, const struct engine_visit *v
         scope = engine_scope_find(execution, scope->parent);
         ASSERT((host == NULL) == (scope == NULL));
     }
-    engine_fail(decision, visit, resume, code, message);
+    /* An error end event need not name a code; an incident needs one. */
+    engine_fail(decision, visit, resume, code.count > 0 ? code : span_text("BpmnError"), message);
 }

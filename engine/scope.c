@@ -3,6 +3,7 @@
  */
 #include "engine/scope.h"
 
+#include "engine/apply.h"
 #include "engine/call.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
@@ -71,6 +72,11 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
 static void spend(struct engine_decision *decision, const struct engine_scope *scope)
 {
     if (scope->host == 0) {
+        if (decision->execution->inbox_count > 0) {
+            engine_emit_log(decision, ENGINE_LEVEL_WARN, NULL,
+                            ENGINE_TEXT(decision, "%u early callbacks never met a task that waits",
+                                        decision->execution->inbox_count));
+        }
         engine_emit(decision, ENGINE_EVENT_ENDED)->flags = ENGINE_END_COMPLETED;
         return;
     }

@@ -71,6 +71,9 @@ static const struct {
      FILE_OF(START("s") SUB("sub", ERROR_END("x", "E2")) ON_ERROR("one", "sub", "E1")
                  FLOW("s", "sub")),
      "s sub x", 24, "TWO"},
+    {"an uncaught error end without a code is an incident all the same",
+     FILE_OF(START("s") "<endEvent id='e'><errorEventDefinition/></endEvent>" FLOW("s", "e")),
+     "s e", 24, "BpmnError"},
     {"NoPathTaken is an error event of that name",
      WORLD_FILE("<error id='N' errorCode='NoPathTaken'/>" WORLD_PROCESS(
          "p", START("s") SUB("sub", START("i") XOR("x") TASK("a") FLOW("i", "x")

@@ -306,6 +306,21 @@ Test(callback, during_another_branchs_call_is_applied_at_once)
     world_close(&world);
 }
 
+Test(callback, that_never_met_its_wait_leaves_a_warning)
+{
+    struct world world;
+    open_and_start(
+        &world,
+        WORLD_BPMN(START("s") SERVICE("a") "<exclusiveGateway id='x' default='x-e'/>" USER("b") END(
+            "e") FLOW("s", "a") FLOW("a", "x") FLOW_IF("x", "b", "=false") FLOW("x", "e")),
+        NULL);
+    cr_assert(world_callback(&world, "b", "{}"));
+    world_answer(&world, "a", 200, "{}");
+    cr_expect_eq(world_state(&world), 40);
+    cr_expect(world_logged(&world, "1 early callbacks"));
+    world_close(&world);
+}
+
 Test(callback, inbox_is_bounded)
 {
     struct world world;
