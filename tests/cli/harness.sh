@@ -22,8 +22,11 @@ err=
 code=0
 
 cleanup() {
-    [ -n "$engine_pid" ] && kill -9 "$engine_pid" 2>/dev/null
-    [ -n "$modules_pid" ] && kill -9 "$modules_pid" 2>/dev/null
+    local pid
+    for pid in $engine_pid $modules_pid; do
+        kill -9 "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
     rm -rf "$scratch"
 }
 trap cleanup EXIT
