@@ -208,15 +208,10 @@ static void set_result_variable(struct engine_decision *decision, const struct e
         result.count == 0) {
         return;
     }
-    struct wire_writer writer;
-    wire_writer_init(&writer, decision->arena, result.count + 64);
-    wire_write_map(&writer, 1);
-    wire_write_string(&writer, visit->node->result_variable);
-    wire_write_value(&writer, result);
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);
     event->scope = visit->token->scope;
     event->flags = ENGINE_PAYLOAD_EXECUTION;
-    event->value = wire_writer_span(&writer);
+    event->value = engine_fields_single(decision->arena, visit->node->result_variable, result);
 }
 
 static void emit_merge(struct engine_decision *decision, const struct engine_visit *visit,

@@ -27,9 +27,10 @@
     X(IS_TEST, "isTest")                                                                           \
     X(RUN, "run")                                                                                  \
     X(SEQUENCE, "sequence")                                                                        \
-    X(STARTED_AT, "startedAt") X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(                \
-        ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId")     \
-        X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(   \
+    X(STARTED_AT, "startedAt")                                                                     \
+    X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(                \
+        ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision")        \
+        X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(                           \
             WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")   \
             X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
                 X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
@@ -56,11 +57,11 @@
     X(DUE, "dueAt")                                                                                \
     X(DETAIL, "detail")                                                                            \
     X(RESUME, "resume")                                                                            \
-    X(PATH, "path") X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore")                   \
-        X(RETRIES, "retries") X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase")          \
-            X(CHILD, "child") X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local")                \
-                X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers")                    \
-                    X(ANSWER, "answer")
+    X(PATH, "path")                                                                                \
+    X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries")             \
+        X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase") X(CHILD, "child")              \
+            X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output")              \
+                X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \

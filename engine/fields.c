@@ -4,6 +4,7 @@
 #include "engine/fields.h"
 
 #include "proto/base/text.h"
+#include "proto/wire/writer.h"
 
 void engine_fields_read(struct span map, const struct span *names, uint32_t count, struct span *out)
 {
@@ -21,6 +22,16 @@ void engine_fields_read(struct span map, const struct span *names, uint32_t coun
             }
         }
     }
+}
+
+struct span engine_fields_single(struct arena *arena, struct span key, struct span value)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, key.count + value.count + 16);
+    wire_write_map(&writer, 1);
+    wire_write_string(&writer, key);
+    wire_write_value(&writer, value);
+    return wire_writer_span(&writer);
 }
 
 bool engine_fields_uint(struct span value, uint64_t fallback, uint64_t most, uint64_t *out)

@@ -5,6 +5,7 @@
 #ifndef ENGINE_FIELDS_H
 #define ENGINE_FIELDS_H
 
+#include "proto/base/arena.h"
 #include "proto/wire/reader.h"
 
 /* A name for such a table. */
@@ -17,6 +18,9 @@
  * makes this linear. */
 void engine_fields_read(struct span map, const struct span *names, uint32_t count,
                         struct span *out);
+
+/* {key: value} as a MAP in the arena; an empty value becomes nil. */
+struct span engine_fields_single(struct arena *arena, struct span key, struct span value);
 
 /* An unsigned integer of at most `most`; `fallback` when absent. False: of another type or too
  * large. */

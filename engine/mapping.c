@@ -3,19 +3,10 @@
  */
 #include "engine/mapping.h"
 
+#include "engine/fields.h"
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
-
-static struct span single(struct arena *arena, struct span key, struct span value)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, arena, key.count + value.count + 16);
-    wire_write_map(&writer, 1);
-    wire_write_string(&writer, key);
-    wire_write_value(&writer, value);
-    return wire_writer_span(&writer);
-}
 
 /* The first part of a dotted path; *rest is what follows, empty at the end. */
 static struct span head_of(struct span path, struct span *rest)
@@ -45,7 +36,7 @@ struct span engine_mapping_set(struct arena *arena, struct span base, struct spa
     }
     while (depth > 0) {
         depth--;
-        value = wire_merge(arena, maps[depth], single(arena, names[depth], value));
+        value = wire_merge(arena, maps[depth], engine_fields_single(arena, names[depth], value));
     }
     return value;
 }
@@ -81,7 +72,8 @@ bool engine_mapping_evaluate(struct engine_decision *decision, struct engine_sce
             there = scene->names.find(&scene->names, head);
             made = there.count == 0
                        ? made
-                       : wire_merge(decision->arena, made, single(decision->arena, head, there));
+                       : wire_merge(decision->arena, made,
+                                    engine_fields_single(decision->arena, head, there));
         }
         made = engine_mapping_set(decision->arena, made, mapping->target, evaluation.value);
         if (rest.count > 0 && !is_shallow(made)) {

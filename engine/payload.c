@@ -133,17 +133,6 @@ static void merge_logs(struct engine_execution *execution, const struct engine_n
 
 /* ---- a module's reply ---- */
 
-/* {key: value} as a MAP. */
-static struct span single(struct arena *arena, struct span key, struct span value)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, arena, key.count + value.count + 16);
-    wire_write_map(&writer, 1);
-    wire_write_string(&writer, key);
-    wire_write_raw(&writer, value);
-    return wire_writer_span(&writer);
-}
-
 /* engine.md 6: conversationHistories maps a channel (or "default") to an array; a module appends to
  * it. */
 static void append_conversation(struct engine_execution *execution, struct span added)
@@ -165,7 +154,7 @@ static void append_conversation(struct engine_execution *execution, struct span 
         }
     }
     merge_into(execution, &execution->conversations,
-               single(&execution->memory, channel, wire_writer_span(&writer)));
+               engine_fields_single(&execution->memory, channel, wire_writer_span(&writer)));
 }
 
 enum reply_part { PART_PAYLOAD, PART_OUTPUTS, PART_CONVERSATION, PART_LOGS };
@@ -197,7 +186,7 @@ static void merge_part(struct engine_execution *execution, const struct engine_t
     case PART_OUTPUTS:
         if (wire_is(value, WIRE_MAP)) {
             engine_payload_merge(execution, scope, ENGINE_PAYLOAD_NODES,
-                                 single(&execution->memory, node->id, value));
+                                 engine_fields_single(&execution->memory, node->id, value));
         }
         break;
     case PART_CONVERSATION:

@@ -120,11 +120,8 @@ void engine_pool_give(struct engine_pool *pool, uint32_t slot)
     pool->free = slot;
 }
 
-uint32_t engine_pool_find(const struct engine_pool *pool, uint32_t id)
+uint32_t engine_pool_search(const struct engine_pool *pool, uint32_t id)
 {
-    if (pool->capacity == 0 || id == 0) {
-        return ENGINE_SLOT_NONE;
-    }
     uint32_t found = pool->buckets[bucket_of(pool, id)];
     return found == 0 ? ENGINE_SLOT_NONE : found - 1;
 }

@@ -52,8 +52,6 @@ void engine_pool_init(struct engine_pool *pool, uint32_t slot_bytes);
 /* A zeroed slot, unlinked; ENGINE_SLOT_NONE when the arena is full. `id` must be new; 0: none. */
 uint32_t engine_pool_take(struct engine_pool *pool, struct arena *arena, uint32_t id);
 void engine_pool_give(struct engine_pool *pool, uint32_t slot);
-/* ENGINE_SLOT_NONE when absent. */
-uint32_t engine_pool_find(const struct engine_pool *pool, uint32_t id);
 /* Moves the array into another arena; what the slots refer to is the caller's to move. False: the
  * arena is full. */
 bool engine_pool_move(struct engine_pool *pool, struct arena *arena);
@@ -61,6 +59,22 @@ bool engine_pool_move(struct engine_pool *pool, struct arena *arena);
 static inline void *engine_pool_at(const struct engine_pool *pool, uint32_t slot)
 {
     return slot == ENGINE_SLOT_NONE ? NULL : pool->slots + (size_t)slot * pool->slot_bytes;
+}
+
+/* Private to pool.c: a search that goes on behind the id's own bucket. */
+uint32_t engine_pool_search(const struct engine_pool *pool, uint32_t id);
+
+/* ENGINE_SLOT_NONE when absent. Almost always the id's own bucket has it. */
+static inline uint32_t engine_pool_find(const struct engine_pool *pool, uint32_t id)
+{
+    if (pool->capacity == 0 || id == 0) {
+        return ENGINE_SLOT_NONE;
+    }
+    uint32_t found = pool->buckets[id & (2 * pool->capacity - 1)];
+    if (found != 0 && ((const struct engine_slot *)engine_pool_at(pool, found - 1))->id == id) {
+        return found - 1;
+    }
+    return found == 0 ? ENGINE_SLOT_NONE : engine_pool_search(pool, id);
 }
 
 void engine_chain_append(const struct engine_pool *pool, struct engine_chain *chain, unsigned link,
