@@ -22,7 +22,9 @@
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "tools/strider/execution_view.h"
 #include "tools/strider/host.h"
+#include "tools/strider/inbox.h"
 #include "tools/strider/input.h"
 #include "tools/strider/logs.h"
 #include "tools/strider/print.h"
@@ -30,117 +32,18 @@
 
 #define RUN_ARENA_BYTES (512u << 20)
 #define RUN_PROJECT     "default"
-#define TICK_MS         200 /* how often Ctrl-C is looked for while nothing happens */
 #define LAST_WRITES_MS  5000
 #define DEFINITIONS_MAX 64u
 #define DIRECTORY_BYTES 4096u
 
-/* ---- inbox ---- */
-
-enum ticket { TICKET_START, TICKET_GET, TICKET_COUNT };
-
-/* Filled by the actors' threads, emptied by the main thread; the mutex guards all of it. */
-struct inbox {
-    struct proto_sink replies; /* first: the sink is the inbox */
-    struct proto_sink events;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    struct proto_message *reply[TICKET_COUNT];
-    uint64_t event_count;
-};
-
-static enum result take_reply(struct proto_sink *self, struct proto_message **message)
-{
-    struct inbox *inbox = (struct inbox *)self;
-    ASSERT((*message)->reply_to.ticket < TICKET_COUNT);
-    pthread_mutex_lock(&inbox->mutex);
-    message_free(inbox->reply[(*message)->reply_to.ticket]);
-    inbox->reply[(*message)->reply_to.ticket] = *message;
-    *message = NULL;
-    pthread_cond_signal(&inbox->changed);
-    pthread_mutex_unlock(&inbox->mutex);
-    return RESULT_OK;
-}
-
-static enum result take_event(struct proto_sink *self, struct proto_message **message)
-{
-    struct inbox *inbox = (struct inbox *)((char *)self - offsetof(struct inbox, events));
-    message_free(*message); /* that something happened is enough: what, is asked for */
-    *message = NULL;
-    pthread_mutex_lock(&inbox->mutex);
-    inbox->event_count++;
-    pthread_cond_signal(&inbox->changed);
-    pthread_mutex_unlock(&inbox->mutex);
-    return RESULT_OK;
-}
-
-static void inbox_init(struct inbox *inbox)
-{
-    *inbox = (struct inbox){.replies.send = take_reply, .events.send = take_event};
-    pthread_mutex_init(&inbox->mutex, NULL);
-    pthread_cond_init(&inbox->changed, NULL);
-}
-
-static void inbox_release(struct inbox *inbox)
-{
-    for (size_t i = 0; i < TICKET_COUNT; i++) {
-        message_free(inbox->reply[i]);
-    }
-    pthread_cond_destroy(&inbox->changed);
-    pthread_mutex_destroy(&inbox->mutex);
-}
-
-static bool interrupted(void)
-{
-    sigset_t pending;
-    return sigpending(&pending) == 0 &&
-           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
-}
-
-/* Until there is a reply to the ticket or there are more events than `seen`. False: Ctrl-C. */
-static bool inbox_wait(struct inbox *inbox, enum ticket ticket, uint64_t seen)
-{
-    bool go_on = true;
-    pthread_mutex_lock(&inbox->mutex);
-    while (inbox->reply[ticket] == NULL && inbox->event_count <= seen) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&inbox->changed, &inbox->mutex, &until);
-        if (interrupted()) {
-            go_on = false;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&inbox->mutex);
-    return go_on;
-}
-
-static uint64_t inbox_events(struct inbox *inbox)
-{
-    pthread_mutex_lock(&inbox->mutex);
-    uint64_t count = inbox->event_count;
-    pthread_mutex_unlock(&inbox->mutex);
-    return count;
-}
-
-static struct proto_message *inbox_reply(struct inbox *inbox, enum ticket ticket)
-{
-    pthread_mutex_lock(&inbox->mutex);
-    struct proto_message *reply = inbox->reply[ticket];
-    inbox->reply[ticket] = NULL;
-    pthread_mutex_unlock(&inbox->mutex);
-    return reply;
-}
+enum ticket { TICKET_START, TICKET_GET };
 
 /* ---- one run ---- */
 
 struct run {
     const struct cli_arguments *arguments;
     struct arena arena;
-    struct inbox inbox;
+    struct cli_inbox inbox;
     struct cli_host host;
     char directory[DIRECTORY_BYTES];
     bool temporary; /* the directory is removed at the end */
@@ -347,104 +250,16 @@ static int get_execution(struct run *run, struct span *out)
     if (code != CLI_DONE) {
         return code;
     }
-    if (!inbox_wait(&run->inbox, TICKET_GET, UINT64_MAX)) {
+    if (!cli_inbox_wait(&run->inbox, TICKET_GET, UINT64_MAX)) {
         return CLI_WAITING;
     }
-    struct proto_message *reply = inbox_reply(&run->inbox, TICKET_GET);
+    struct proto_message *reply = cli_inbox_reply(&run->inbox, TICKET_GET);
     *out = arena_copy(&run->arena, reply->as.reply.body);
     message_free(reply);
     return CLI_DONE;
 }
 
-/* ---- showing ---- */
-
-static void show_steps(struct run *run, struct span execution)
-{
-    struct wire_map_walk walk = wire_array_begin(wire_find_text(execution, "executionMap"));
-    struct span step;
-    while (wire_array_next(&walk, &step)) {
-        int64_t sequence = wire_int_or(wire_find_text(step, "sequence"), 0);
-        if (sequence > run->shown) {
-            struct span at = wire_string_or(wire_find_text(step, "at"), "");
-            struct span task = cli_cell(wire_find_text(step, "taskId"), &run->arena);
-            fprintf(stderr, "%.*s  step %3" PRId64 "  %.*s\n", SPAN_ARG(at), sequence,
-                    SPAN_ARG(task));
-            run->shown = sequence;
-        }
-    }
-}
-
-/* What only time can end: said once a wait, so that nobody takes it for a hang. */
-static void show_waits(struct run *run, struct span execution)
-{
-    if (run->told_of_waits) {
-        return;
-    }
-    run->told_of_waits = true;
-    struct wire_map_walk walk = wire_array_begin(wire_find_text(execution, "waiting"));
-    struct span wait;
-    while (wire_array_next(&walk, &wait)) {
-        struct span task = cli_cell(wire_find_text(wait, "taskId"), &run->arena);
-        struct span kind = cli_cell(wire_find_text(wait, "kind"), &run->arena);
-        struct span due = cli_cell(wire_find_text(wait, "dueAt"), &run->arena);
-        fprintf(stderr, "waiting: %.*s (%.*s)%s%.*s\n", SPAN_ARG(task), SPAN_ARG(kind),
-                due.count > 0 ? " until " : "", SPAN_ARG(due));
-    }
-}
-
-/* The node ids of all steps in order: as one text for a person, as a list for a program. */
-static struct span trace_of(struct run *run, struct span execution, bool json)
-{
-    struct span map = wire_find_text(execution, "executionMap");
-    struct wire_writer writer;
-    wire_writer_init(&writer, &run->arena, 256 + map.count);
-    wire_write_array(&writer, wire_count(map));
-    struct span text = SPAN_EMPTY;
-    struct wire_map_walk walk = wire_array_begin(map);
-    struct span step;
-    while (wire_array_next(&walk, &step)) {
-        struct span task = wire_string_or(wire_find_text(step, "taskId"), "");
-        if (json) {
-            wire_write_string(&writer, task);
-        } else {
-            text = arena_format(&run->arena, "%.*s%s%.*s", SPAN_ARG(text),
-                                text.count == 0 ? "" : " > ", SPAN_ARG(task));
-        }
-    }
-    if (!json) {
-        wire_writer_init(&writer, &run->arena, text.count + 8);
-        wire_write_string(&writer, text);
-    }
-    return wire_writer_span(&writer);
-}
-
-static void show_result(struct run *run, struct span execution)
-{
-    static const char *const members[] = {"executionId", "process", "state",   "status",
-                                          "lifecycle",   "trace",   "waiting", "request",
-                                          "response",    "context", "module",  "execution",
-                                          "nodes",       "output",  "error"};
-    bool json = cli_wants_json(run->arguments);
-    struct wire_writer writer;
-    wire_writer_init(&writer, &run->arena, execution.count + 256);
-    size_t mark = wire_open_map(&writer);
-    uint32_t count = 0;
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        bool trace = strcmp(members[i], "trace") == 0;
-        struct span value =
-            trace ? trace_of(run, execution, json) : wire_find_text(execution, members[i]);
-        if (value.count > 0) {
-            wire_pair_value(&writer, members[i], value);
-            count++;
-        }
-    }
-    wire_close_map(&writer, mark, count);
-    if (json) {
-        cli_print_json(wire_writer_span(&writer), &run->arena);
-    } else {
-        cli_print_members(wire_writer_span(&writer), &run->arena);
-    }
-}
+/* ---- the end ---- */
 
 static int complain_about_error(struct run *run, struct span error, int code)
 {
@@ -456,7 +271,13 @@ static int complain_about_error(struct run *run, struct span error, int code)
 static int conclude(struct run *run, struct span execution)
 {
     int64_t state = wire_int_or(wire_find_text(execution, "state"), 0);
-    show_result(run, execution);
+    bool json = cli_wants_json(run->arguments);
+    struct span result = execution_result(execution, !json, &run->arena);
+    if (json) {
+        cli_print_json(result, &run->arena);
+    } else {
+        cli_print_members(result, &run->arena);
+    }
     if ((state & ENGINE_STATE_STOPPED) == 0) {
         struct span waits = cli_cell(wire_find_text(execution, "waiting"), &run->arena);
         return cli_complain("run", CLI_WAITING, "waiting for input from outside: %.*s",
@@ -474,37 +295,10 @@ static int conclude(struct run *run, struct span execution)
 
 /* ---- following ---- */
 
-enum standing {
-    STANDING_MOVES,
-    STANDING_WAITS_FOR_TIME,
-    STANDING_WAITS_FOR_OTHERS,
-    STANDING_ENDED
-};
-
-static enum standing standing_of(struct span execution)
-{
-    int64_t state = wire_int_or(wire_find_text(execution, "state"), 0);
-    if (state & ENGINE_STATE_STOPPED) {
-        return STANDING_ENDED;
-    }
-    if ((state & ENGINE_STATE_WAITING_TASK_CALLBACK) == 0) {
-        return STANDING_MOVES;
-    }
-    struct wire_map_walk walk = wire_array_begin(wire_find_text(execution, "waiting"));
-    struct span wait;
-    while (wire_array_next(&walk, &wait)) {
-        struct span kind = wire_string_or(wire_find_text(wait, "kind"), "");
-        if (span_is(kind, "timer") || span_is(kind, "retry")) {
-            return STANDING_WAITS_FOR_TIME;
-        }
-    }
-    return STANDING_WAITS_FOR_OTHERS;
-}
-
 /* The start was refused: there is no execution to look at. */
 static int check_start(struct run *run, bool *answered)
 {
-    struct proto_message *reply = inbox_reply(&run->inbox, TICKET_START);
+    struct proto_message *reply = cli_inbox_reply(&run->inbox, TICKET_START);
     if (reply == NULL) {
         return CLI_DONE;
     }
@@ -525,10 +319,10 @@ static int follow(struct run *run)
     bool answered = false;
     uint64_t seen = 0;
     for (;;) {
-        if (!inbox_wait(&run->inbox, TICKET_START, seen)) {
+        if (!cli_inbox_wait(&run->inbox, TICKET_START, seen)) {
             return cli_complain("run", CLI_FAILED, "interrupted");
         }
-        seen = inbox_events(&run->inbox);
+        seen = cli_inbox_events(&run->inbox);
         int code = check_start(run, &answered);
         if (code != CLI_DONE || (!answered && !trace)) {
             if (code != CLI_DONE) {
@@ -543,16 +337,18 @@ static int follow(struct run *run)
             return code == CLI_WAITING ? cli_complain("run", CLI_FAILED, "interrupted") : code;
         }
         if (trace) {
-            show_steps(run, execution);
+            run->shown = execution_print_steps(execution, run->shown, stderr, &run->arena);
         }
-        enum standing standing = answered ? standing_of(execution) : STANDING_MOVES;
-        if (standing == STANDING_ENDED || standing == STANDING_WAITS_FOR_OTHERS) {
+        enum execution_standing standing =
+            answered ? execution_standing(execution) : EXECUTION_MOVES;
+        if (standing == EXECUTION_ENDED || standing == EXECUTION_WAITS_FOR_OTHERS) {
             return conclude(run, execution);
         }
-        run->told_of_waits = run->told_of_waits && standing == STANDING_WAITS_FOR_TIME;
-        if (standing == STANDING_WAITS_FOR_TIME) {
-            show_waits(run, execution);
+        if (standing == EXECUTION_WAITS_FOR_TIME && !run->told_of_waits) {
+            execution_print_waits(execution, stderr,
+                                  &run->arena); /* nobody shall take it for a hang */
         }
+        run->told_of_waits = standing == EXECUTION_WAITS_FOR_TIME;
     }
 }
 
@@ -638,7 +434,7 @@ static void clean_up(struct run *run)
     if (run->temporary) {
         nftw(run->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
-    inbox_release(&run->inbox);
+    cli_inbox_release(&run->inbox);
     arena_release(&run->arena);
 }
 
@@ -652,7 +448,7 @@ static int run_run(const struct cli_arguments *arguments)
     pthread_sigmask(SIG_BLOCK, &ends,
                     NULL); /* before any thread: they are looked for between two waits */
     arena_init(&run.arena, 65536, RUN_ARENA_BYTES);
-    inbox_init(&run.inbox);
+    cli_inbox_init(&run.inbox);
     logs_open(LOG_WARN, LOGS_AUTO);
     name_execution(&run);
     int code = carry_out(&run);
