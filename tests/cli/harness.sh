@@ -4,7 +4,7 @@
 # prints "N checks, M failed" and sets the exit code. Servers listen on a socket below the scratch directory and are stopped by
 # their pid; nothing waits by sleeping, only by looking until a deadline.
 set -uo pipefail
-build=$(cd "$1" && pwd)
+build=$(cd "$1" && pwd) || exit 2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 strider=$build/strider
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/strider-cli-XXXXXX")
