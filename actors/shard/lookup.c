@@ -169,7 +169,9 @@ static enum shard_located locate_ended(struct actor_shard *shard, const struct e
     if ((row_is_here || exists_is_here) && lookup->result != RESULT_OK) {
         return lookup->result == RESULT_NOT_FOUND ? SHARD_ABSENT : SHARD_FAILED;
     }
-    if (wish == SHARD_WISH_CHECK && !known && !row_is_here && !exists_is_here) {
+    /* A quick look is enough as long as this shard remembers all that the index may not know yet. */
+    bool quick = wish == SHARD_WISH_CHECK && !known && shard->ended_forgotten == 0;
+    if (quick && !row_is_here && !exists_is_here) {
         return ask(shard, shard->options.audit_sink, PROTO_FETCH_EXISTS, id, SPAN_EMPTY, request, lookup);
     }
     if (!row_is_here) {

@@ -44,6 +44,7 @@ static void leave_ended(struct actor_shard *shard, struct actor_slot *slot)
         place = &older->ended_newer;
     }
     *place = slot->ended_newer;
+    shard->ended_count--;
     if (shard->ended_newest == slot) {
         shard->ended_newest = older;
     }
@@ -126,10 +127,18 @@ void shard_slot_end(struct actor_shard *shard, struct actor_slot *slot, uint64_t
         shard->ended_newest->ended_newer = slot;
     }
     shard->ended_newest = slot;
+    shard->ended_count++;
+    if (shard->ended_count > SHARD_ENDED_MAX) {
+        shard->ended_forgotten = shard->ended_oldest->ended_position;
+        shard_slot_free(shard, shard->ended_oldest);
+    }
 }
 
 void shard_slots_forget_ended(struct actor_shard *shard, uint64_t indexed)
 {
+    if (shard->ended_forgotten <= indexed) {
+        shard->ended_forgotten = 0;
+    }
     while (shard->ended_oldest != NULL && shard->ended_oldest->ended_position <= indexed) {
         shard_slot_free(shard, shard->ended_oldest);
     }

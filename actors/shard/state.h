@@ -31,6 +31,7 @@ enum {
     SHARD_COMMIT_BYTES = 4 << 20, /* records of a turn beyond this are committed before the batch goes on */
     SHARD_SLICES_MAX = 64,        /* unfinished segments that get a slice in one turn */
     SHARD_IDLE_TIMER_MS = 1000,   /* a timer that could not act is tried again then */
+    SHARD_ENDED_MAX = 200000,     /* ended ones remembered while the index lags behind */
 };
 
 struct actor_slot {
@@ -133,6 +134,8 @@ struct actor_shard {
     struct actor_table slots;
     struct actor_slot *tasks_newest;
     struct actor_slot *ended_oldest, *ended_newest;
+    uint32_t ended_count;
+    uint64_t ended_forgotten; /* position: some that ended before it are neither here nor surely in the index */
     struct actor_alarms alarms;    /* slots, Unix ms */
     struct actor_alarms deadlines; /* waiters, monotonic ms */
     struct actor_work *unsettled_oldest, *unsettled_newest; /* by commit */

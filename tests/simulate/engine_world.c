@@ -62,6 +62,7 @@ struct engine_world {
     struct actor_registry *registry;
     struct actor_router router;
     struct actor_queue calls; /* under way at the modules */
+    bool held;                /* ... which do not answer */
     struct proto_sink client;
     struct arena arena; /* replies */
     struct span replies[REPLIES_MAX];
@@ -189,10 +190,10 @@ static uint64_t modules_turn(void *argument, struct proto_message *batch, struct
             message_free(message);
         }
     }
-    if (world->calls.oldest != NULL && draw(world, 2) == 0) {
+    if (world->calls.oldest != NULL && !world->held && draw(world, 2) == 0) {
         answer_call(world);
     }
-    return world->calls.oldest == NULL ? ACTOR_NEVER : now.monotonic_ms;
+    return world->calls.oldest == NULL || world->held ? ACTOR_NEVER : now.monotonic_ms;
 }
 
 /* ---- the client ---- */
@@ -551,6 +552,22 @@ void engine_world_free(struct engine_world *world)
 }
 
 /* ---- what happened ---- */
+
+void engine_world_hold_modules(struct engine_world *world, bool held)
+{
+    world->held = held;
+    world->modules_node.due_ms = 0; /* look again */
+}
+
+uint64_t engine_world_snapshots_asked(const struct engine_world *world)
+{
+    return actor_count_read(&actor_storage_state_counters(world->storage)->interims_asked);
+}
+
+uint64_t engine_world_journal_bytes(const struct engine_world *world)
+{
+    return world->log->ops->end(world->log) - world->log->ops->begin(world->log);
+}
 
 uint64_t engine_world_corrupt(const struct engine_world *world) { return world->corrupt; }
 

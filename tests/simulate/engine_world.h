@@ -49,6 +49,12 @@ struct span engine_world_await(struct engine_world *world, uint64_t ticket);
 /* Lets time pass without anybody asking, so that the drains flush. */
 void engine_world_idle(struct engine_world *world, uint64_t ms);
 
+/* While held, calls stay unanswered. */
+void engine_world_hold_modules(struct engine_world *world, bool held);
+/* Snapshots that the state drain has asked of long segments, in this life of the engine. */
+uint64_t engine_world_snapshots_asked(const struct engine_world *world);
+/* Bytes that the journal keeps. */
+uint64_t engine_world_journal_bytes(const struct engine_world *world);
 /* Executions that recovery set aside, over all starts. */
 uint64_t engine_world_corrupt(const struct engine_world *world);
 /* Module calls of that execution and task so far, over all starts. */

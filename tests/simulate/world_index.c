@@ -8,7 +8,7 @@
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 
-enum { ROWS_MAX = 512 };
+enum { ROWS_MAX = 2048 };
 
 struct row {
     uint8_t *bytes;

@@ -1,0 +1,118 @@
+/*
+ * engine_trouble_test.c: the engine when its disk is full, its journal is damaged, or a module takes its time.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "proto/wire/reader.h"
+#include "tests/simulate/engine_world.h"
+
+static struct span error_of(struct span reply)
+{
+    return wire_string_or(wire_find_text(wire_find_text(reply, "error"), "code"), "");
+}
+
+static int64_t state_of(struct span reply) { return wire_int_or(wire_find_text(reply, "state"), -1); }
+
+static struct engine_world *world_of(uint64_t seed)
+{
+    struct engine_world *world = engine_world_new(&(struct engine_world_options){.seed = seed, .shard_count = 2});
+    cr_assert(engine_world_start(world));
+    return world;
+}
+
+static struct span call(struct engine_world *world, const char *op, const char *id)
+{
+    return engine_world_await(
+        world, engine_world_ask(world, "{\"op\":\"%s\",\"process\":\"approval\",\"executionId\":\"%s\"}", op, id));
+}
+
+Test(engine_trouble, full_disk_refuses_starts_and_loses_nothing_when_there_is_room_again)
+{
+    struct engine_world *world = world_of(1);
+    cr_assert_eq(state_of(call(world, "start", "before")), 3);
+    power_cut_files_set_full(engine_world_disk(world), true);
+    int taken = 0;
+    struct span refused = SPAN_EMPTY;
+    char id[32];
+
+    /* The file that is open has room left; then a start is the first that finds none. */
+    for (int i = 0; i < 200 && error_of(refused).count == 0; i++, taken++) {
+        snprintf(id, sizeof id, "while-full-%d", i);
+        refused = call(world, "start", id);
+    }
+
+    cr_assert(span_is(error_of(refused), "StorageFailed"), "%.*s", SPAN_ARG(error_of(refused)));
+    cr_assert(span_is(error_of(call(world, "start", "later")), "StorageFailed"));
+    power_cut_files_set_full(engine_world_disk(world), false);
+    engine_world_idle(world, 3000);
+    cr_assert_eq(state_of(call(world, "start", "after")), 3);
+    cr_assert_eq(state_of(call(world, "get", id)), 3, "what was accepted when the disk was full is there");
+    cr_assert_eq(state_of(call(world, "callback", "before")), 40);
+    engine_world_cut(world, POWER_CUT_LOSES_ALL);
+    cr_assert(engine_world_start(world));
+    cr_assert_eq(state_of(call(world, "callback", id)), 40);
+    cr_assert_eq(state_of(call(world, "callback", "after")), 40);
+    engine_world_free(world);
+}
+
+Test(engine_trouble, long_call_does_not_keep_the_journal_from_moving_on)
+{
+    struct engine_world *world = world_of(2);
+    engine_world_hold_modules(world, true);
+    uint64_t slow = engine_world_ask(world, "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"slow\"}");
+    char id[32];
+    for (int round = 0; round < 60; round++) {
+        for (int i = 0; i < 10; i++) {
+            snprintf(id, sizeof id, "e-%d-%d", round, i);
+            call(world, "start", id);
+            call(world, "callback", id);
+        }
+        engine_world_idle(world, 2000);
+    }
+
+    cr_assert_gt(engine_world_snapshots_asked(world), 0);
+    cr_assert_lt(engine_world_journal_bytes(world), 600 * 1024, "%d bytes", (int)engine_world_journal_bytes(world));
+    engine_world_cut(world, POWER_CUT_LOSES_ALL);
+    engine_world_hold_modules(world, false);
+    cr_assert(engine_world_start(world));
+    struct span got = call(world, "get", "slow");
+    for (int i = 0; i < 200 && state_of(got) != 40; i++) {
+        engine_world_idle(world, 10);
+        got = call(world, "get", "slow");
+    }
+    cr_assert_eq(state_of(got), 40);
+    cr_assert_eq(engine_world_reply(world, slow).count, 0, "its caller was gone");
+    cr_assert_eq(engine_world_calls(world, "slow", "call-1"), 2, "made again after the cut");
+    cr_assert_eq(engine_world_corrupt(world), 0);
+    engine_world_free(world);
+}
+
+/* Flips a bit in a batch of the journal that the state table has not taken yet. */
+static void hurt_journal(struct engine_world *world, size_t offset_from_end)
+{
+    size_t count = 0;
+    uint8_t *bytes = power_cut_files_bytes(engine_world_disk(world), "0000000000000000.log", &count);
+    cr_assert_not_null(bytes, "the journal's first file is named by its position");
+    while (count > 0 && bytes[count - 1] == 0) {
+        count--;
+    }
+    cr_assert_gt(count, offset_from_end);
+    bytes[count - offset_from_end] ^= 0x10;
+}
+
+Test(engine_trouble, damaged_records_are_reported_and_what_follows_is_still_served)
+{
+    struct engine_world *world = world_of(3);
+    cr_assert_eq(state_of(call(world, "start", "first")), 3);
+    cr_assert_eq(state_of(call(world, "start", "second")), 3);
+    cr_assert_eq(state_of(call(world, "start", "third")), 3);
+    engine_world_kill(world);
+    hurt_journal(world, 6000);
+
+    cr_assert(engine_world_start(world));
+
+    cr_assert_gt(engine_world_corrupt(world), 0);
+    cr_assert_eq(state_of(call(world, "callback", "third")), 40);
+    engine_world_free(world);
+}
