@@ -10,9 +10,18 @@ function number_after(text, word,    rest) {
 
 function blame(name, what) { printf "FAILED %s: %s\n", name, what }
 
+# A plain program made checks (thousands, in loops): what counts is the cases it named ("- name" lines), or the program itself.
+function count_cases(key,    all) {
+    all = cases[key] > 0 ? cases[key] : 1
+    if (bad_checks[key] > 0 && bad_cases[key] == 0) bad_cases[key] = 1
+    failed[key] += bad_cases[key]
+    passed[key] += all > bad_cases[key] ? all - bad_cases[key] : 0
+}
+
 # One program has ended: adds up what it said.
 function finish(id, name, verdict,    p, f, s, key) {
     key = FILENAME SUBSEP id
+    if (checks[key] > 0) count_cases(key)
     p = passed[key]; f = failed[key]; s = skipped[key]
     if (!(key in told)) {
         if (verdict == "Passed") p = 1
@@ -44,7 +53,12 @@ FNR == 1 { logs++; order[logs] = FILENAME; programs[FILENAME] += 0 }
     } else if (line ~ /^[0-9]+ checks, [0-9]+ failed(, [0-9]+ skipped)?$/) {
         told[key] = 1
         split(line, word, /[ ,]+/)
-        passed[key] += word[1] - word[3]; failed[key] += word[3]; skipped[key] += word[5]
+        checks[key] += word[1]; bad_checks[key] += word[3]; skipped[key] += word[5]
+    } else if (line ~ /^- /) {
+        cases[key]++
+    } else if (match(line, /^FAILED [^[]*\[[^]]*\]/)) {
+        case_name = substr(line, RSTART, RLENGTH); sub(/^[^[]*/, "", case_name)
+        if (!((key, case_name) in seen)) { seen[key, case_name] = 1; bad_cases[key]++ }
     } else if (line ~ /^ok [0-9]+/) {
         told[key] = 1
         if (line ~ /# *(SKIP|skip)/) skipped[key]++; else passed[key]++

@@ -31,7 +31,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-it() { claim=$*; }
+it() {
+    claim=$*
+    echo "- $claim"
+}
 
 fail() {
     failed=$((failed + 1))

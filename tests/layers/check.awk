@@ -36,10 +36,12 @@ function check_include(line,    name) {
         name = substr(line, RSTART + 1, RLENGTH - 2)
         if (name !~ /\//) broken("\"" name "\" is no full path from the root")
         else if (!matches(name, project[folder])) broken(folder "/ must not include \"" name "\"")
+        if (!is_test) included_by[name] = path ":" FNR
         return
     }
     if (!match(line, /<[^>]+>/)) return
     name = substr(line, RSTART + 1, RLENGTH - 2)
+    if (name ~ /^criterion\// && path ~ /\.h$/) { helpers[path] = 1; return } # a helper of unit tests: see END
     if (name == "assert.h") broken("<assert.h> is banned: proto/base/assert.h")
     else if (is_test && (is_library(name) ? name ~ /^(criterion|openssl|sanitizer)\// : 1)) return
     else if (is_library(name)) { if (!matches(name, libraries[folder])) broken(folder "/ must not include <" name ">") }
@@ -111,6 +113,10 @@ FNR == 1 {
 { code = code_of($0); if (code !~ /^[ \t]*#/ && folder != "examples") check_banned(code) }
 
 END {
+    for (name in helpers) if (name in included_by) {
+        printf "%s: must not include the test helper \"%s\"\n", included_by[name], name
+        failures++
+    }
     if (rules == 0 || files == 0) { print "layers: nothing was checked"; failures++ }
     printf "%d checks, %d failed\n", checks, failures
     exit failures > 0
