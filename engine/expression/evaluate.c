@@ -164,23 +164,18 @@ struct expression_value expression_fold(struct expression_evaluation *evaluation
     return value;
 }
 
-/* The arguments from `first` on as one list; for '*' a single list is that list. */
+/* Values as one list; for '*' a single list is that list. */
 static struct expression_value rest_of_arguments(struct expression_evaluation *evaluation,
-                                                 const struct expression_node *call, uint32_t first,
-                                                 bool one_is_list)
+                                                 const struct expression_value *values,
+                                                 uint32_t count, bool one_is_list)
 {
-    if (one_is_list && call->count == first + 1) {
-        struct expression_value only = expression_operand(evaluation, call->children[first]);
-        if (only.type == VALUE_LIST) {
-            return only;
-        }
-        struct expression_builder single = {.arena = evaluation->arena};
-        expression_builder_add(&single, only);
-        return only.type == VALUE_NULL ? only : expression_builder_list(&single);
+    if (one_is_list && count == 1 &&
+        (values[0].type == VALUE_LIST || values[0].type == VALUE_NULL)) {
+        return values[0];
     }
     struct expression_builder rest = {.arena = evaluation->arena};
-    for (uint32_t i = first; i < call->count; i++) {
-        expression_builder_add(&rest, expression_operand(evaluation, call->children[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        expression_builder_add(&rest, values[i]);
     }
     return expression_builder_list(&rest);
 }
@@ -189,13 +184,12 @@ static struct expression_value rest_of_arguments(struct expression_evaluation *e
 static bool fit_argument(struct expression_evaluation *evaluation, char type,
                          struct expression_value *value)
 {
-    static const enum expression_type wanted[128] = {['s'] = VALUE_STRING,
-                                                     ['n'] = VALUE_NUMBER,
-                                                     ['b'] = VALUE_BOOLEAN,
-                                                     ['l'] = VALUE_LIST,
-                                                     ['c'] = VALUE_CONTEXT};
+    static const enum expression_type wanted[128] = {
+        ['s'] = VALUE_STRING,  ['n'] = VALUE_NUMBER,   ['b'] = VALUE_BOOLEAN, ['l'] = VALUE_LIST,
+        ['c'] = VALUE_CONTEXT, ['f'] = VALUE_FUNCTION, ['d'] = VALUE_DATE};
     enum expression_type type_wanted = wanted[(unsigned char)type & 127];
-    if (type_wanted == VALUE_NULL || value->type == type_wanted) {
+    if (type_wanted == VALUE_NULL || value->type == type_wanted ||
+        (type == 'd' && value->type == VALUE_DATE_TIME)) {
         return true;
     }
     if (value->type == VALUE_LIST && value->count == 1) {
@@ -217,33 +211,54 @@ static bool fit_argument(struct expression_evaluation *evaluation, char type,
     return false;
 }
 
-struct expression_value expression_call(struct expression_evaluation *evaluation,
-                                        const struct expression_node *node)
+struct expression_value expression_call_function(struct expression_evaluation *evaluation,
+                                                 const struct expression_function *function,
+                                                 const struct expression_value *values,
+                                                 uint32_t count, uint32_t offset)
 {
-    const struct expression_function *function = node->as.function;
     struct expression_value arguments[EXPRESSION_PARAMETERS_MAX];
     uint32_t parameters = (uint32_t)strlen(function->types);
     ASSERT(parameters <= EXPRESSION_PARAMETERS_MAX);
     for (uint32_t i = 0; i < parameters; i++) {
         char type = function->types[i];
         if (type == '*' || type == '+') {
-            arguments[i] = rest_of_arguments(evaluation, node, i, type == '*');
+            uint32_t given = count > i ? count - i : 0;
+            arguments[i] = rest_of_arguments(evaluation, values + i, given, type == '*');
             type = 'l';
-        } else if (i >= node->count || node->children[i] == NULL) {
+        } else if (i >= count || values[i].type == VALUE_ABSENT) {
             arguments[i] = expression_absent();
             continue;
         } else {
-            arguments[i] = expression_operand(evaluation, node->children[i]);
-        }
-        if (evaluation->result != RESULT_OK) {
-            return expression_null();
+            arguments[i] = values[i];
         }
         if (!fit_argument(evaluation, type, &arguments[i])) {
-            return expression_warn(evaluation, node->offset, "argument %u of %s is %s", i + 1,
+            return expression_warn(evaluation, offset, "argument %u of %s is %s", i + 1,
                                    function->name, expression_type_name(arguments[i].type));
         }
     }
-    return function->call(evaluation, arguments, node->offset);
+    return function->call(evaluation, arguments, offset);
+}
+
+struct expression_value expression_call(struct expression_evaluation *evaluation,
+                                        const struct expression_node *node)
+{
+    struct expression_value few[EXPRESSION_PARAMETERS_MAX];
+    struct expression_value *values = few;
+    if (node->count > EXPRESSION_PARAMETERS_MAX) {
+        values = arena_alloc(evaluation->arena, node->count * sizeof *values);
+        if (values == NULL) {
+            return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
+        }
+    }
+    for (uint32_t i = 0; i < node->count; i++) {
+        values[i] = node->children[i] == NULL ? expression_absent()
+                                              : expression_operand(evaluation, node->children[i]);
+    }
+    if (evaluation->result != RESULT_OK) {
+        return expression_null();
+    }
+    return expression_call_function(evaluation, node->as.function, values, node->count,
+                                    node->offset);
 }
 
 struct expression_value expression_text(struct expression_evaluation *evaluation,

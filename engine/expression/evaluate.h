@@ -13,6 +13,8 @@
 #include "engine/expression/node.h"
 #include "engine/expression/value.h"
 
+struct expression_function;
+
 /* Names that an expression itself introduces, innermost first; frames live on the evaluator's
  * stack. */
 struct expression_frame {
@@ -36,7 +38,8 @@ struct expression_evaluation {
     const struct expression_frame *frame;
     struct expression_slot *slots; /* one for each top-level name, the first time it is read */
     uint32_t steps_left;
-    unsigned lenient; /* inside JUEL's `empty`: unknown names are null */
+    unsigned call_depth; /* of the bodies of function literals that are being evaluated, in all */
+    unsigned lenient;    /* inside JUEL's `empty`: unknown names are null */
     enum result result;
     struct engine_expression_error error; /* first failure, or first warning */
 };
@@ -83,7 +86,8 @@ enum expression_truth expression_equal(struct expression_evaluation *evaluation,
 /* Equal, and nothing else: what list functions ask. */
 bool expression_same(struct expression_evaluation *evaluation, struct expression_value a,
                      struct expression_value b);
-/* Order of two numbers or two strings; false when they have none. */
+/* Order of two numbers, strings, or dates, times or durations of one kind; false when they have
+ * none. */
 bool expression_order(struct expression_evaluation *evaluation, struct expression_value a,
                       struct expression_value b, int *order);
 /* Is the value in the range? */
@@ -99,6 +103,22 @@ struct span expression_feel_text_of(struct expression_evaluation *evaluation,
                                     struct expression_value value);
 struct span expression_number_text(struct expression_evaluation *evaluation,
                                    struct expression_value number);
+
+/* A built-in function with values, read; one that is not given is ABSENT. */
+struct expression_value expression_call_function(struct expression_evaluation *evaluation,
+                                                 const struct expression_function *function,
+                                                 const struct expression_value *values,
+                                                 uint32_t count, uint32_t offset);
+/* The zone of that name; NULL with a warning when nobody knows it. */
+const struct expression_zone *expression_find_zone(struct expression_evaluation *evaluation,
+                                                   struct span name, uint32_t offset);
+/* Evaluates in names that stand around the expression; the value may live in the arena or in what
+ * `frame` refers to. */
+MUST_USE enum result expression_evaluate_in(const struct engine_expression *expression,
+                                            const struct engine_names *names,
+                                            const struct expression_frame *frame,
+                                            struct arena *arena, struct expression_value *out,
+                                            struct engine_expression_error *error);
 
 #define EXPRESSION_DECLARE_KIND(name, function)                                                    \
     struct expression_value function(struct expression_evaluation *evaluation,                     \

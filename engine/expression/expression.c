@@ -102,6 +102,15 @@ enum result engine_expression_compile(struct span text, enum engine_dialect dial
                                       struct arena *arena, const struct engine_expression **out,
                                       struct engine_expression_error *error)
 {
+    return engine_expression_compile_declared(text, dialect, NULL, arena, out, error);
+}
+
+enum result engine_expression_compile_declared(struct span text, enum engine_dialect dialect,
+                                               const struct engine_declarations *declarations,
+                                               struct arena *arena,
+                                               const struct engine_expression **out,
+                                               struct engine_expression_error *error)
+{
     *out = NULL;
     *error = (struct engine_expression_error){0};
     if (text.count > LIMIT_EXPRESSION_BYTES) {
@@ -116,7 +125,8 @@ enum result engine_expression_compile(struct span text, enum engine_dialect dial
     if (expression == NULL || source.bytes == NULL) {
         return refuse(error, RESULT_LIMIT, 0, "out of memory");
     }
-    struct expression_parser parser = {.arena = arena, .lexer = {.source = source}};
+    struct expression_parser parser = {
+        .arena = arena, .lexer = {.source = source}, .declarations = declarations};
     struct reading reading = choose(source, dialect);
     const struct expression_node *root = parse(&parser, reading);
     if (parser.result == RESULT_OK && arena->overflowed) {
@@ -138,36 +148,49 @@ enum result engine_expression_compile(struct span text, enum engine_dialect dial
     return RESULT_OK;
 }
 
-enum result engine_expression_evaluate(const struct engine_expression *expression,
-                                       const struct engine_names *names, struct arena *arena,
-                                       struct engine_evaluation *out)
+enum result expression_evaluate_in(const struct engine_expression *expression,
+                                   const struct engine_names *names,
+                                   const struct expression_frame *frame, struct arena *arena,
+                                   struct expression_value *out,
+                                   struct engine_expression_error *error)
 {
     struct expression_slot slots[EXPRESSION_SLOTS_MAX];
-    *out = (struct engine_evaluation){0};
     ASSERT(expression->slot_count <= EXPRESSION_SLOTS_MAX);
     memset(slots, 0, expression->slot_count * sizeof *slots);
     struct expression_evaluation evaluation = {
         .expression = expression,
         .names = names,
         .arena = arena,
+        .frame = frame,
         .slots = slots,
         .steps_left = LIMIT_EXPRESSION_STEPS,
     };
-    struct expression_value value = expression_evaluate(&evaluation, expression->root);
-    if (evaluation.result == RESULT_OK) {
-        evaluation.result = expression_value_encode(value, arena, &out->value);
-        if (evaluation.result != RESULT_OK || arena->overflowed) {
-            evaluation.result = RESULT_LIMIT;
-            evaluation.error = (struct engine_expression_error){0, "result too large or too deep"};
+    *out = expression_evaluate(&evaluation, expression->root);
+    *error = evaluation.error;
+    return evaluation.result;
+}
+
+enum result engine_expression_evaluate(const struct engine_expression *expression,
+                                       const struct engine_names *names, struct arena *arena,
+                                       struct engine_evaluation *out)
+{
+    struct expression_value value;
+    *out = (struct engine_evaluation){0};
+    enum result result =
+        expression_evaluate_in(expression, names, NULL, arena, &value, &out->error);
+    if (result == RESULT_OK) {
+        result = expression_value_encode(value, arena, &out->value);
+        if (result != RESULT_OK || arena->overflowed) {
+            result = RESULT_LIMIT;
+            out->error = (struct engine_expression_error){0, "result too large or too deep"};
         }
     }
-    if (evaluation.result != RESULT_OK) {
+    if (result != RESULT_OK) {
         out->value = SPAN_EMPTY;
-        out->error = evaluation.error;
-    } else if (expression_value_read(value).type == VALUE_NULL) {
-        out->error = evaluation.error; /* why it is null, if anything was odd */
+    } else if (expression_value_read(value).type != VALUE_NULL) {
+        out->error = (struct engine_expression_error){0}; /* it only tells why a value is null */
     }
-    return evaluation.result;
+    return result;
 }
 
 bool engine_expression_is_literal(const struct engine_expression *expression)

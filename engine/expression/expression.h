@@ -40,6 +40,16 @@ struct engine_expression_error {
 };
 
 /*
+ * What is known of the names around an expression. Names with signs or keywords in them ("a-b",
+ * "Date and Place") are read as names only where they are declared. Each span lives as long as the
+ * expression.
+ */
+struct engine_declarations {
+    const struct span *names;
+    size_t count;
+};
+
+/*
  * Parses `text` (at most LIMIT_EXPRESSION_BYTES) into `arena`. RESULT_INVALID with *error filled
  * when malformed; RESULT_UNSUPPORTED (error filled too) for a known construct that is not evaluated
  * yet; RESULT_LIMIT when too large or deep.
@@ -48,13 +58,34 @@ MUST_USE enum result engine_expression_compile(struct span text, enum engine_dia
                                                struct arena *arena,
                                                const struct engine_expression **out,
                                                struct engine_expression_error *error);
+/* The same, with declared names; `declarations` may be NULL. */
+MUST_USE enum result
+engine_expression_compile_declared(struct span text, enum engine_dialect dialect,
+                                   const struct engine_declarations *declarations,
+                                   struct arena *arena, const struct engine_expression **out,
+                                   struct engine_expression_error *error);
+
+struct engine_zone;
 
 /*
- * Where names come from. `find` returns the value (one MessagePack object) of a top-level name, or
- * an empty span. An evaluation asks once for each of the first 64 names that it holds.
+ * Where names come from, and what else an evaluation must be told, since it does no I/O. `find`
+ * returns the value (one MessagePack object) of a top-level name, or an empty span. An evaluation
+ * asks once for each of the first 64 names that it holds.
  */
 struct engine_names {
     struct span (*find)(const struct engine_names *self, struct span name);
+    /*
+     * The time zone of an IANA name ("Europe/Paris"), which outlives the evaluation or lives in
+     * `arena`; NULL when there is none. Where the pointer itself is NULL, dates with named zones
+     * are null with a warning; zones by offset need nobody.
+     */
+    const struct engine_zone *(*zone)(const struct engine_names *self, struct span name,
+                                      struct arena *arena);
+    /*
+     * The instant that now() and today() give, the same all through an evaluation; false when it
+     * is unknown, as where the pointer is NULL: then they are null with a warning.
+     */
+    bool (*clock)(const struct engine_names *self, int64_t *unix_ms);
 };
 
 struct engine_evaluation {

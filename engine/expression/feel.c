@@ -1,13 +1,17 @@
 /* feel.c: names, paths, filters, lists, contexts and logic of FEEL (DMN 1.5 §10.3.2). */
+#include "engine/expression/closure.h"
 #include "engine/expression/evaluate.h"
 #include "engine/expression/number.h"
+#include "engine/expression/temporal.h"
 #include "proto/base/assert.h"
 
 struct expression_value expression_feel_name(struct expression_evaluation *evaluation,
                                              const struct expression_node *node)
 {
     struct expression_value value;
-    if (expression_lookup(evaluation, node, &value)) {
+    if (expression_lookup(evaluation, node, &value) ||
+        ((node->flags & NODE_MAY_BE_BUILT_IN) != 0 &&
+         expression_closure_of_name(evaluation, node->as.name.text, &value))) {
         return value;
     }
     return expression_warn(evaluation, node->offset, "unknown name \"%.*s\"",
@@ -31,11 +35,12 @@ static struct expression_value project(struct expression_evaluation *evaluation,
     struct expression_walk walk = expression_walk(list);
     struct expression_value item;
     while (expression_walk_item(&walk, &item) && expression_pay(evaluation, 1)) {
-        struct expression_value value = expression_null();
-        if (item.type == VALUE_CONTEXT && !find_entry(evaluation, item, key, &value)) {
-            value = expression_null();
-        }
-        expression_builder_add(&projected, value);
+        struct expression_value value;
+        bool found =
+            item.type == VALUE_CONTEXT
+                ? find_entry(evaluation, item, key, &value)
+                : expression_is_temporal(item) && expression_temporal_property(item, key, &value);
+        expression_builder_add(&projected, found ? value : expression_null());
     }
     return expression_builder_list(&projected);
 }
@@ -73,6 +78,9 @@ struct expression_value expression_feel_path(struct expression_evaluation *evalu
     }
     if (base.type == VALUE_RANGE) {
         return range_property(evaluation, node, base.as.range);
+    }
+    if (expression_is_temporal(base) && expression_temporal_property(base, key, &value)) {
+        return value;
     }
     return expression_warn(evaluation, node->offset, "%s has no \"%.*s\"",
                            expression_type_name(base.type), SPAN_ARG(key));
@@ -216,16 +224,6 @@ struct expression_value expression_feel_if(struct expression_evaluation *evaluat
 {
     bool chosen = expression_is_true(expression_operand(evaluation, node->children[0]));
     return expression_evaluate(evaluation, node->children[chosen ? 1 : 2]);
-}
-
-struct expression_value expression_feel_instance(struct expression_evaluation *evaluation,
-                                                 const struct expression_node *node)
-{
-    struct expression_value value = expression_operand(evaluation, node->children[0]);
-    if (node->as.instance == VALUE_ABSENT) {
-        return expression_boolean(value.type != VALUE_NULL);
-    }
-    return expression_boolean(value.type == node->as.instance);
 }
 
 /* Can the name or path be followed to something, be it null? */

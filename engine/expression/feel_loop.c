@@ -48,13 +48,22 @@ static bool step(struct loop *loop, uint32_t iterator, struct expression_frame *
     return evaluation->result == RESULT_OK && !loop->decided;
 }
 
-static void iterate_numbers(struct loop *loop, uint32_t iterator, struct expression_frame *frame,
-                            int64_t first, int64_t last)
+/* Integers, or the days of dates. */
+struct stretch {
+    int64_t first;
+    int64_t last;
+    bool are_dates;
+};
+
+static void iterate_stretch(struct loop *loop, uint32_t iterator, struct expression_frame *frame,
+                            struct stretch stretch)
 {
-    int64_t stride = first <= last ? 1 : -1;
-    for (int64_t i = first;; i += stride) {
-        frame->value = expression_integer(i);
-        if (!step(loop, iterator, frame) || i == last) {
+    int64_t stride = stretch.first <= stretch.last ? 1 : -1;
+    for (int64_t i = stretch.first;; i += stride) {
+        frame->value = stretch.are_dates
+                           ? (struct expression_value){.type = VALUE_DATE, .as.days = i}
+                           : expression_integer(i);
+        if (!step(loop, iterator, frame) || i == stretch.last) {
             return;
         }
     }
@@ -66,20 +75,32 @@ static void not_iterable(struct loop *loop, const struct expression_node *domain
     expression_warn(loop->evaluation, domain->offset, "cannot iterate over %s", what);
 }
 
+/* False when the ends are neither integers nor dates. */
+static bool stretch_between(struct expression_value from, struct expression_value to,
+                            struct stretch *out)
+{
+    if (from.type == VALUE_DATE && to.type == VALUE_DATE) {
+        *out = (struct stretch){from.as.days, to.as.days, true};
+        return true;
+    }
+    out->are_dates = false;
+    return from.type == VALUE_NUMBER && to.type == VALUE_NUMBER &&
+           expression_number_to_integer(from, &out->first) &&
+           expression_number_to_integer(to, &out->last);
+}
+
 /* "low..high" runs down where low is above high. */
 static void iterate_ends(struct loop *loop, uint32_t iterator, struct expression_frame *frame,
                          const struct expression_node *low, const struct expression_node *high)
 {
-    int64_t first;
-    int64_t last;
+    struct stretch stretch;
     struct expression_value from = expression_operand(loop->evaluation, low);
     struct expression_value to = expression_operand(loop->evaluation, high);
-    if (from.type != VALUE_NUMBER || to.type != VALUE_NUMBER ||
-        !expression_number_to_integer(from, &first) || !expression_number_to_integer(to, &last)) {
-        not_iterable(loop, low, "a range whose ends are no integers");
-        return;
+    if (stretch_between(from, to, &stretch)) {
+        iterate_stretch(loop, iterator, frame, stretch);
+    } else {
+        not_iterable(loop, low, "a range whose ends are neither integers nor dates");
     }
-    iterate_numbers(loop, iterator, frame, first, last);
 }
 
 /* "[low..high]" is a range: empty, and so refused, where low is above high. */
@@ -87,24 +108,22 @@ static void iterate_range(struct loop *loop, uint32_t iterator, struct expressio
                           const struct expression_node *domain,
                           const struct expression_range *range)
 {
-    int64_t first;
-    int64_t last;
-    if (range->low.type != VALUE_NUMBER || range->high.type != VALUE_NUMBER ||
-        !expression_number_to_integer(range->low, &first) ||
-        !expression_number_to_integer(range->high, &last) || first > last) {
+    struct stretch stretch;
+    if (!stretch_between(range->low, range->high, &stretch) || stretch.first > stretch.last) {
         not_iterable(loop, domain, "this range");
         return;
     }
     /* No overflow: an excluded end has the other end, or the loop's end, on its far side. */
-    if (!range->low_included && first < last) {
-        first++;
+    if (!range->low_included && stretch.first < stretch.last) {
+        stretch.first++;
     } else if (!range->low_included) {
         return;
     }
-    if (!range->high_included && first == last) {
+    if (!range->high_included && stretch.first == stretch.last) {
         return;
     }
-    iterate_numbers(loop, iterator, frame, first, range->high_included ? last : last - 1);
+    stretch.last -= !range->high_included;
+    iterate_stretch(loop, iterator, frame, stretch);
 }
 
 static void iterate(struct loop *loop, uint32_t iterator)

@@ -23,7 +23,7 @@ Test(feel_for, makes_a_list)
         {"for o in orders return o.n", "{\"orders\": [{\"n\": 1}, {\"n\": 2}]}", "[1,2]"},
         {"for x in null return x", NULL, "null @9 cannot iterate over null"},
         {"for x in \"a\"..\"b\" return x", NULL,
-         "null @9 cannot iterate over a range whose ends are no integers"},
+         "null @9 cannot iterate over a range whose ends are neither integers nor dates"},
         {"for x in [3..1] return x", NULL, "null @9 cannot iterate over this range"},
         {"for x in 9223372036854775806..9223372036854775807 return x - 9223372036854775806", NULL,
          "[0,1]"},

@@ -1,14 +1,21 @@
-/* feel_operator.c: arithmetic, comparison, ranges and `in` of FEEL (DMN 1.5 tables 42 to 57). */
+/* feel_operator.c: arithmetic and comparison of FEEL (DMN 1.5 tables 42 to 53). */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/number.h"
+#include "engine/expression/temporal.h"
 #include "engine/expression/text.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
 #define EQUAL_DEPTH_MAX (2 * LIMIT_EXPRESSION_DEPTH)
 
-typedef bool (*number_fn)(struct expression_value a, struct expression_value b,
+typedef bool (*binary_fn)(struct expression_value a, struct expression_value b,
                           struct expression_value *out);
+
+struct operation {
+    const char *sign;
+    binary_fn of_numbers;
+    binary_fn of_times; /* at least one of the two is a date, time or duration; or NULL */
+};
 
 static enum expression_truth equal_at(struct expression_evaluation *evaluation,
                                       struct expression_value a, struct expression_value b,
@@ -16,23 +23,30 @@ static enum expression_truth equal_at(struct expression_evaluation *evaluation,
 
 static struct expression_value calculate(struct expression_evaluation *evaluation,
                                          struct expression_value a, struct expression_value b,
-                                         uint32_t offset, const char *sign, number_fn operation)
+                                         uint32_t offset, const struct operation *operation)
 {
     struct expression_value value;
-    if (a.type != VALUE_NUMBER || b.type != VALUE_NUMBER) {
-        return expression_warn(evaluation, offset, "cannot compute %s %s %s",
-                               expression_type_name(a.type), sign, expression_type_name(b.type));
+    if (a.type == VALUE_NUMBER && b.type == VALUE_NUMBER) {
+        if (operation->of_numbers(a, b, &value)) {
+            return value;
+        }
+        return expression_warn(evaluation, offset, "the result of \"%s\" is undefined",
+                               operation->sign);
     }
-    if (!operation(a, b, &value)) {
-        return expression_warn(evaluation, offset, "the result of \"%s\" is undefined", sign);
+    bool with_time = expression_is_temporal(a) || expression_is_temporal(b);
+    if (with_time && operation->of_times != NULL && operation->of_times(a, b, &value)) {
+        return value;
     }
-    return value;
+    return expression_warn(evaluation, offset, "cannot compute %s %s %s",
+                           expression_type_name(a.type), operation->sign,
+                           expression_type_name(b.type));
 }
 
 struct expression_value expression_feel_add(struct expression_evaluation *evaluation,
                                             struct expression_value a, struct expression_value b,
                                             uint32_t offset)
 {
+    static const struct operation addition = {"+", expression_number_add, expression_temporal_add};
     if (a.type == VALUE_STRING && b.type == VALUE_STRING) {
         if (!expression_pay(evaluation,
                             (a.as.text.count + b.as.text.count) / EXPRESSION_BYTES_PER_STEP)) {
@@ -41,46 +55,56 @@ struct expression_value expression_feel_add(struct expression_evaluation *evalua
         return expression_string(
             expression_text_concatenate(evaluation->arena, a.as.text, b.as.text));
     }
-    return calculate(evaluation, a, b, offset, "+", expression_number_add);
+    return calculate(evaluation, a, b, offset, &addition);
 }
 
 struct expression_value expression_feel_subtract(struct expression_evaluation *evaluation,
                                                  struct expression_value a,
                                                  struct expression_value b, uint32_t offset)
 {
-    return calculate(evaluation, a, b, offset, "-", expression_number_subtract);
+    static const struct operation subtraction = {"-", expression_number_subtract,
+                                                 expression_temporal_subtract};
+    return calculate(evaluation, a, b, offset, &subtraction);
 }
 
 struct expression_value expression_feel_multiply(struct expression_evaluation *evaluation,
                                                  struct expression_value a,
                                                  struct expression_value b, uint32_t offset)
 {
-    return calculate(evaluation, a, b, offset, "*", expression_number_multiply);
+    static const struct operation multiplication = {"*", expression_number_multiply,
+                                                    expression_temporal_multiply};
+    return calculate(evaluation, a, b, offset, &multiplication);
 }
 
 struct expression_value expression_feel_divide(struct expression_evaluation *evaluation,
                                                struct expression_value a, struct expression_value b,
                                                uint32_t offset)
 {
-    return calculate(evaluation, a, b, offset, "/", expression_number_divide);
+    static const struct operation division = {"/", expression_number_divide,
+                                              expression_temporal_divide};
+    return calculate(evaluation, a, b, offset, &division);
 }
 
 struct expression_value expression_feel_power(struct expression_evaluation *evaluation,
                                               struct expression_value a, struct expression_value b,
                                               uint32_t offset)
 {
-    return calculate(evaluation, a, b, offset, "**", expression_number_power);
+    static const struct operation power = {"**", expression_number_power, NULL};
+    return calculate(evaluation, a, b, offset, &power);
 }
 
 struct expression_value expression_feel_negate(struct expression_evaluation *evaluation,
                                                const struct expression_node *node)
 {
     struct expression_value value = expression_operand(evaluation, node->children[0]);
-    if (value.type != VALUE_NUMBER) {
-        return expression_warn(evaluation, node->offset, "cannot negate %s",
-                               expression_type_name(value.type));
+    if (value.type == VALUE_NUMBER) {
+        return expression_number_negate(value);
     }
-    return expression_number_negate(value);
+    if (value.type == VALUE_MONTHS || value.type == VALUE_DURATION) {
+        return expression_temporal_negate(value);
+    }
+    return expression_warn(evaluation, node->offset, "cannot negate %s",
+                           expression_type_name(value.type));
 }
 
 /* Comparing looks through the shorter of two texts. */
@@ -178,6 +202,14 @@ static enum expression_truth equal_at(struct expression_evaluation *evaluation,
         return equal_contexts(evaluation, a, b, depth);
     case VALUE_RANGE:
         return equal_ranges(evaluation, a.as.range, b.as.range, depth);
+    case VALUE_DATE:
+    case VALUE_TIME:
+    case VALUE_DATE_TIME:
+    case VALUE_MONTHS:
+    case VALUE_DURATION:
+        return expression_temporal_equal(a, b) ? TRUTH_TRUE : TRUTH_FALSE;
+    case VALUE_FUNCTION:
+        return a.as.closure == b.as.closure ? TRUTH_TRUE : TRUTH_FALSE;
     case VALUE_NULL:
     case VALUE_ABSENT:
     case VALUE_UNREAD:
@@ -230,7 +262,7 @@ bool expression_order(struct expression_evaluation *evaluation, struct expressio
         *order = span_compare(a.as.text, b.as.text); /* bytes of UTF-8 order as code points do */
         return pay_for_texts(evaluation, a, b);
     }
-    return false;
+    return a.type == b.type && expression_is_temporal(a) && expression_temporal_order(a, b, order);
 }
 
 static bool ordered(struct expression_evaluation *evaluation, struct expression_value a,
@@ -274,87 +306,4 @@ struct expression_value expression_feel_greater_equal(struct expression_evaluati
                                                       struct expression_value b, uint32_t offset)
 {
     return expression_feel_less_equal(evaluation, b, a, offset);
-}
-
-/* An end that is null, or of another kind than the value, leaves it open whether the value is
- * inside. */
-static enum expression_truth above(struct expression_evaluation *evaluation,
-                                   struct expression_value value, struct expression_value end,
-                                   bool included)
-{
-    int order;
-    if (end.type == VALUE_ABSENT) {
-        return TRUTH_TRUE;
-    }
-    if (!expression_order(evaluation, value, end, &order)) {
-        return TRUTH_UNKNOWN;
-    }
-    return order > 0 || (order == 0 && included) ? TRUTH_TRUE : TRUTH_FALSE;
-}
-
-static enum expression_truth below(struct expression_evaluation *evaluation,
-                                   struct expression_value value, struct expression_value end,
-                                   bool included)
-{
-    return end.type == VALUE_ABSENT ? TRUTH_TRUE : above(evaluation, end, value, included);
-}
-
-enum expression_truth expression_in_range(struct expression_evaluation *evaluation,
-                                          struct expression_value value,
-                                          const struct expression_range *range)
-{
-    enum expression_truth low = above(evaluation, value, range->low, range->low_included);
-    enum expression_truth high = below(evaluation, value, range->high, range->high_included);
-    if (low == TRUTH_UNKNOWN || high == TRUTH_UNKNOWN) {
-        return TRUTH_UNKNOWN;
-    }
-    return low == TRUTH_TRUE && high == TRUTH_TRUE ? TRUTH_TRUE : TRUTH_FALSE;
-}
-
-struct expression_value expression_feel_range(struct expression_evaluation *evaluation,
-                                              const struct expression_node *node)
-{
-    struct expression_range *range = arena_alloc(evaluation->arena, sizeof *range);
-    struct expression_value ends[2];
-    for (unsigned i = 0; i < 2; i++) {
-        ends[i] = node->children[i] == NULL ? expression_absent()
-                                            : expression_operand(evaluation, node->children[i]);
-    }
-    if (range == NULL) {
-        return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
-    }
-    *range = (struct expression_range){
-        .low = ends[0],
-        .high = ends[1],
-        .low_included = (node->flags & NODE_LOW_INCLUDED) != 0,
-        .high_included = (node->flags & NODE_HIGH_INCLUDED) != 0,
-    };
-    return (struct expression_value){.type = VALUE_RANGE, .as.range = range};
-}
-
-struct expression_value expression_feel_between(struct expression_evaluation *evaluation,
-                                                const struct expression_node *node)
-{
-    struct expression_value value = expression_operand(evaluation, node->children[0]);
-    struct expression_range range = {
-        .low = expression_operand(evaluation, node->children[1]),
-        .high = expression_operand(evaluation, node->children[2]),
-        .low_included = true,
-        .high_included = true,
-    };
-    enum expression_truth truth = expression_in_range(evaluation, value, &range);
-    if (truth == TRUTH_UNKNOWN) {
-        return expression_warn(evaluation, node->offset, "cannot compare %s with %s and %s",
-                               expression_type_name(value.type),
-                               expression_type_name(range.low.type),
-                               expression_type_name(range.high.type));
-    }
-    return expression_truth(truth);
-}
-
-/* The operand of "= x" or "!= x"; only `in` looks at the test around it. */
-struct expression_value expression_feel_test(struct expression_evaluation *evaluation,
-                                             const struct expression_node *node)
-{
-    return expression_evaluate(evaluation, node->children[0]);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/expression/evaluate.h"
 #include "engine/expression/number.h"
+#include "engine/expression/temporal.h"
 #include "engine/expression/text.h"
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
@@ -31,6 +32,14 @@ static struct span json_of(struct expression_evaluation *evaluation, struct expr
     return json;
 }
 
+static struct span temporal_text(struct expression_evaluation *evaluation,
+                                 struct expression_value value)
+{
+    char text[EXPRESSION_TEMPORAL_TEXT_BYTES];
+    size_t count = expression_temporal_format(value, text);
+    return arena_copy(evaluation->arena, span_of(text, count));
+}
+
 struct span expression_text_of(struct expression_evaluation *evaluation,
                                struct expression_value value)
 {
@@ -49,6 +58,13 @@ struct span expression_text_of(struct expression_evaluation *evaluation,
     case VALUE_CONTEXT:
     case VALUE_RANGE:
         return json_of(evaluation, value);
+    case VALUE_DATE:
+    case VALUE_TIME:
+    case VALUE_DATE_TIME:
+    case VALUE_MONTHS:
+    case VALUE_DURATION:
+        return temporal_text(evaluation, value);
+    case VALUE_FUNCTION:
     case VALUE_NULL:
     case VALUE_ABSENT:
     case VALUE_UNREAD:
@@ -169,8 +185,16 @@ static void write_feel(struct expression_evaluation *evaluation, struct expressi
     case VALUE_RANGE:
         write_range(evaluation, buffer, value.as.range, depth);
         break;
+    case VALUE_FUNCTION:
+        add(buffer, "function");
+        break;
     case VALUE_BOOLEAN:
     case VALUE_NUMBER:
+    case VALUE_DATE:
+    case VALUE_TIME:
+    case VALUE_DATE_TIME:
+    case VALUE_MONTHS:
+    case VALUE_DURATION:
         expression_buffer_add(buffer, expression_text_of(evaluation, value));
         break;
     case VALUE_ABSENT:

@@ -7,42 +7,8 @@
 
 static const struct expression_function *const tables[] = {
     expression_number_functions,    expression_string_functions,  expression_list_functions,
-    expression_aggregate_functions, expression_context_functions,
-};
-
-/* Of DMN 1.5 §10.3.4, not evaluated yet. */
-static const char *const planned[] = {
-    "date",
-    "time",
-    "date and time",
-    "duration",
-    "years and months duration",
-    "now",
-    "today",
-    "day of year",
-    "day of week",
-    "month of year",
-    "week of year",
-    "before",
-    "after",
-    "meets",
-    "met by",
-    "overlaps",
-    "overlaps before",
-    "overlaps after",
-    "finishes",
-    "finished by",
-    "includes",
-    "during",
-    "starts",
-    "started by",
-    "coincides",
-    "matches",
-    "replace",
-    "split",
-    "sort",
-    "list replace",
-    "range",
+    expression_aggregate_functions, expression_context_functions, expression_temporal_functions,
+    expression_range_functions,     expression_regex_functions,   expression_order_functions,
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -59,6 +25,20 @@ const struct expression_function *expression_function_find(struct span name)
     return NULL;
 }
 
+const struct expression_function *
+expression_function_next(const struct expression_function *function)
+{
+    const struct expression_function *next = function + 1;
+    return next->name != NULL && strcmp(next->name, function->name) == 0 ? next : NULL;
+}
+
+bool expression_function_takes(const struct expression_function *function, uint32_t count)
+{
+    size_t parameters = strlen(function->types);
+    char last = parameters == 0 ? '\0' : function->types[parameters - 1];
+    return count >= function->required && (last == '*' || last == '+' || count <= parameters);
+}
+
 int expression_function_parameter(const struct expression_function *function, struct span name)
 {
     const char *next = function->parameters;
@@ -70,16 +50,6 @@ int expression_function_parameter(const struct expression_function *function, st
         next += count + (next[count] == ',');
     }
     return -1;
-}
-
-bool expression_function_is_planned(struct span name)
-{
-    for (size_t i = 0; i < COUNT_OF(planned); i++) {
-        if (span_is(name, planned[i])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 const char *expression_function_similar(struct span name)

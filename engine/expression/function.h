@@ -19,7 +19,8 @@ typedef struct expression_value (*expression_function_fn)(struct expression_eval
 struct expression_function {
     const char *name;
     /*
-     * One letter a parameter: s string, n number, b boolean, l list, c context (null for any of
+     * One letter a parameter: s string, n number, b boolean, l list, c context, f function, d date
+     * or date and time (null for any of
      * these makes the result null; a list of one item stands for its item, any value for the list
      * of it), a anything, null included. The last may be '*': one list, or any number of values
      * that make one; '+': any number of values.
@@ -30,14 +31,22 @@ struct expression_function {
     expression_function_fn call;
 };
 
-/* NULL when there is no such function. */
+/* NULL when there is no such function. A function that can be called in several ways has a row for
+ * each, side by side. */
 const struct expression_function *expression_function_find(struct span name);
+/* The next way to call it, or NULL. */
+const struct expression_function *
+expression_function_next(const struct expression_function *function);
+/* Can it be called with that many arguments? */
+bool expression_function_takes(const struct expression_function *function, uint32_t count);
 /* Index of the parameter with that name, or -1. */
 int expression_function_parameter(const struct expression_function *function, struct span name);
-/* Is this a function of the standard that is not evaluated yet? */
-bool expression_function_is_planned(struct span name);
 /* The name nearest to a mistyped one, or NULL. */
 const char *expression_function_similar(struct span name);
+
+/* A position from 1, or from the end when negative, without its fraction, to an index from 0; false
+ * when there is no such item. */
+bool expression_list_index(struct expression_value position, uint32_t count, uint32_t *index);
 
 /* The tables, each ended by a row without a name. */
 extern const struct expression_function expression_number_functions[];
@@ -45,5 +54,9 @@ extern const struct expression_function expression_string_functions[];
 extern const struct expression_function expression_list_functions[];
 extern const struct expression_function expression_aggregate_functions[];
 extern const struct expression_function expression_context_functions[];
+extern const struct expression_function expression_temporal_functions[];
+extern const struct expression_function expression_range_functions[];
+extern const struct expression_function expression_regex_functions[];
+extern const struct expression_function expression_order_functions[];
 
 #endif

@@ -5,12 +5,11 @@
 #include "engine/expression/number.h"
 #include "proto/base/limits.h"
 
-/* A position from 1, or from the end when negative, to an index from 0; false when there is no such
- * item. */
-static bool to_index(struct expression_value position, uint32_t count, uint32_t *index)
+bool expression_list_index(struct expression_value position, uint32_t count, uint32_t *index)
 {
     int64_t at;
-    if (!expression_number_to_integer(position, &at) || at == 0 || at > count ||
+    if (!expression_number_round(position, 0, ROUND_DOWN, &position) ||
+        !expression_number_to_integer(position, &at) || at == 0 || at > count ||
         at < -(int64_t)count) {
         return false;
     }
@@ -143,7 +142,7 @@ static struct expression_value insert_before(struct expression_evaluation *evalu
                                              uint32_t offset)
 {
     uint32_t index;
-    if (!to_index(arguments[1], arguments[0].count, &index)) {
+    if (!expression_list_index(arguments[1], arguments[0].count, &index)) {
         return expression_warn(evaluation, offset, "position out of range");
     }
     return splice(evaluation, arguments[0], index, &arguments[2], index);
@@ -154,7 +153,7 @@ static struct expression_value remove_item(struct expression_evaluation *evaluat
                                            uint32_t offset)
 {
     uint32_t index;
-    if (!to_index(arguments[1], arguments[0].count, &index)) {
+    if (!expression_list_index(arguments[1], arguments[0].count, &index)) {
         return expression_warn(evaluation, offset, "position out of range");
     }
     return splice(evaluation, arguments[0], index, NULL, index + 1);
@@ -168,7 +167,7 @@ static struct expression_value sublist(struct expression_evaluation *evaluation,
     struct expression_value item;
     uint32_t first;
     int64_t wanted = arguments[0].count;
-    bool fits = to_index(arguments[1], arguments[0].count, &first);
+    bool fits = expression_list_index(arguments[1], arguments[0].count, &first);
     if (fits && arguments[2].type == VALUE_NUMBER) {
         fits = expression_number_to_integer(arguments[2], &wanted) && wanted >= 1 &&
                wanted <= arguments[0].count - first;

@@ -2,7 +2,7 @@
 #include "engine/expression/evaluate.h"
 #include "engine/expression/function.h"
 #include "engine/expression/number.h"
-#include "engine/expression/text.h"
+#include "engine/expression/temporal.h"
 
 static struct expression_value undefined(struct expression_evaluation *evaluation, uint32_t offset)
 {
@@ -40,13 +40,23 @@ ROUNDING_FUNCTION(round_half_up, ROUND_HALF_UP)
 ROUNDING_FUNCTION(round_half_down, ROUND_HALF_DOWN)
 #undef ROUNDING_FUNCTION
 
+/* Of a number or a duration. */
 static struct expression_value absolute(struct expression_evaluation *evaluation,
                                         const struct expression_value *arguments, uint32_t offset)
 {
-    (void)evaluation;
-    (void)offset;
-    return expression_number_sign(arguments[0]) < 0 ? expression_number_negate(arguments[0])
-                                                    : arguments[0];
+    struct expression_value value = arguments[0];
+    struct expression_value item;
+    if (value.type == VALUE_LIST && value.count == 1 && expression_value_at(value, 0, &item)) {
+        value = expression_value_read(item); /* a list of one stands for its item */
+    }
+    if (value.type == VALUE_NUMBER) {
+        return expression_number_sign(value) < 0 ? expression_number_negate(value) : value;
+    }
+    if (value.type == VALUE_MONTHS || value.type == VALUE_DURATION) {
+        return expression_temporal_is_negative(value) ? expression_temporal_negate(value) : value;
+    }
+    return expression_warn(evaluation, offset, "argument 1 of abs is %s",
+                           expression_type_name(value.type));
 }
 
 static struct expression_value modulo(struct expression_evaluation *evaluation,
@@ -156,12 +166,22 @@ static struct expression_value negation(struct expression_evaluation *evaluation
     return expression_boolean(!arguments[0].as.boolean);
 }
 
-/* is(a, b): the same value of the same kind. */
+/* is(a, b): the same value of the same kind, dates and times in all their parts. An argument that
+ * is not given is null. */
 static struct expression_value is_same(struct expression_evaluation *evaluation,
                                        const struct expression_value *arguments, uint32_t offset)
 {
-    (void)offset;
-    return expression_boolean(expression_same(evaluation, arguments[0], arguments[1]));
+    struct expression_value a =
+        arguments[0].type == VALUE_ABSENT ? expression_null() : arguments[0];
+    struct expression_value b =
+        arguments[1].type == VALUE_ABSENT ? expression_null() : arguments[1];
+    if (arguments[0].type == VALUE_ABSENT && arguments[1].type == VALUE_ABSENT) {
+        return expression_warn(evaluation, offset, "is() lacks its arguments");
+    }
+    if (a.type == b.type && expression_is_temporal(a)) {
+        return expression_boolean(expression_temporal_is(a, b));
+    }
+    return expression_boolean(expression_same(evaluation, a, b));
 }
 
 const struct expression_function expression_number_functions[] = {
@@ -172,7 +192,7 @@ const struct expression_function expression_number_functions[] = {
     {"round down", "nn", 2, "n,scale", round_down},
     {"round half up", "nn", 2, "n,scale", round_half_up},
     {"round half down", "nn", 2, "n,scale", round_half_down},
-    {"abs", "n", 1, "number", absolute},
+    {"abs", "a", 1, "number", absolute},
     {"modulo", "nn", 2, "dividend,divisor", modulo},
     {"sqrt", "n", 1, "number", square_root},
     {"exp", "n", 1, "number", exponential},
@@ -181,6 +201,6 @@ const struct expression_function expression_number_functions[] = {
     {"odd", "n", 1, "number", is_odd},
     {"number", "saa", 1, "from,grouping separator,decimal separator", to_number},
     {"not", "b", 1, "negand", negation},
-    {"is", "aa", 2, "value1,value2", is_same},
+    {"is", "aa", 0, "value1,value2", is_same},
     {0},
 };

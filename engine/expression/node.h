@@ -34,9 +34,12 @@
     X(FEEL_FOR, expression_feel_for)         /* (low, high or NULL) per as.keys, then the body */  \
     X(FEEL_SOME, expression_feel_some)       /* the same */                                        \
     X(FEEL_EVERY, expression_feel_every)     /* the same */                                        \
-    X(FEEL_INSTANCE, expression_feel_instance) /* child instance of as.type_name */                \
-    X(FEEL_DEFINED, expression_feel_defined)   /* is defined(child) */                             \
-    X(JUEL_NAME, expression_juel_name)         /* as.name */                                       \
+    X(FEEL_INSTANCE, expression_feel_instance) /* child instance of as.type */                     \
+    X(FEEL_FUNCTION, expression_feel_function) /* body, as.keys: the parameters */                 \
+    X(FEEL_INVOKE, expression_feel_invoke)   /* callee, arguments; as.keys: their names, if any */ \
+    X(FEEL_ZONED, expression_feel_zoned)     /* as.zoned: @"…" with a named zone */              \
+    X(FEEL_DEFINED, expression_feel_defined) /* is defined(child) */                               \
+    X(JUEL_NAME, expression_juel_name)       /* as.name */                                         \
     X(JUEL_PROPERTY, expression_juel_property) /* child [ child ], child.name with a constant */   \
     X(JUEL_METHOD, expression_juel_method)     /* child . as.name (children) */                    \
     X(JUEL_AND, expression_juel_and)           /* children */                                      \
@@ -88,8 +91,12 @@ enum expression_operator {
 #define NODE_LOW_INCLUDED  1u
 #define NODE_HIGH_INCLUDED 2u
 #define NODE_UNEQUAL       4u
+#define NODE_MAY_BE_BUILT_IN                                                                       \
+    8u /* a name where functions are handed on: unbound, it may be built in */
 
 #define EXPRESSION_NO_SLOT UINT16_MAX
+
+struct expression_type_tree;
 
 struct expression_applied {
     enum expression_operator operator;
@@ -112,10 +119,15 @@ struct expression_node {
         const struct expression_applied *operators;
         struct {
             const struct span *texts;
+            const struct expression_type_tree *const *types; /* of parameters; each may be NULL */
             uint32_t count;
         } keys;
+        struct {
+            const struct expression_value *moment; /* without its zone */
+            struct span zone;
+        } zoned;
         const struct expression_function *function;
-        enum expression_type instance;
+        const struct expression_type_tree *type;
     } as;
 };
 
@@ -127,7 +139,8 @@ struct engine_expression {
     const struct expression_node *root;
     uint32_t slot_count;
     bool literal;
-    enum engine_dialect dialect; /* FEEL or JUEL without a marker of its own; AUTO: the text tells */
+    enum engine_dialect
+        dialect; /* FEEL or JUEL without a marker of its own; AUTO: the text tells */
 };
 
 #endif

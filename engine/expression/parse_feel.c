@@ -3,11 +3,9 @@
 #include "engine/expression/parse_feel.h"
 
 #include "engine/expression/number.h"
-#include "engine/expression/text.h"
-#include "proto/base/limits.h"
+#include "engine/expression/temporal.h"
 
-#define NAME_BYTES_MAX 512u
-#define LEVEL_SUM      3u
+#define LEVEL_SUM 3u
 
 static const struct expression_node *operand(struct expression_parser *parser);
 static const struct expression_node *between(struct expression_parser *parser,
@@ -54,58 +52,6 @@ const struct expression_node *expression_parse_feel(struct expression_parser *pa
 const struct expression_node *expression_feel_parse_sum(struct expression_parser *parser)
 {
     return expression_parser_level(parser, &grammar, LEVEL_SUM);
-}
-
-/* Names of the standard that have a keyword inside: taken whole where they stand whole. */
-static bool take_phrase(struct expression_parser *parser, struct span *name)
-{
-    static const char *const phrases[][5] = {
-        {"date", "and", "time"},
-        {"days", "and", "time", "duration"},
-        {"years", "and", "months", "duration"},
-        {"get", "or", "else"},
-    };
-    static const char *const names[] = {"date and time", "days and time duration",
-                                        "years and months duration", "get or else"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct expression_lexer ahead = parser->lexer;
-        struct expression_token token = parser->token;
-        size_t word = 0;
-        while (phrases[i][word] != NULL && span_is(token.text, phrases[i][word])) {
-            token = expression_lexer_next(&ahead);
-            word++;
-        }
-        if (phrases[i][word] == NULL && token.kind != TOKEN_ERROR) {
-            parser->lexer = ahead;
-            parser->token = token;
-            *name = span_text(names[i]);
-            return true;
-        }
-    }
-    return false;
-}
-
-struct span expression_feel_take_name(struct expression_parser *parser)
-{
-    struct span name;
-    if (take_phrase(parser, &name)) {
-        return name;
-    }
-    name = expression_parser_take(parser).text;
-    while (parser->token.kind == TOKEN_NAME) {
-        struct span word = expression_parser_take(parser).text;
-        if (name.count + 1 + word.count > NAME_BYTES_MAX) {
-            expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset, "name too long");
-            break;
-        }
-        if (name.bytes + name.count + 1 == word.bytes && name.bytes[name.count] == ' ') {
-            name.count += 1 + word.count; /* as it stands in the source */
-        } else {
-            name = expression_text_concatenate(parser->arena, name, span_text(" "));
-            name = expression_text_concatenate(parser->arena, name, word);
-        }
-    }
-    return name;
 }
 
 static const struct expression_node *between(struct expression_parser *parser,
@@ -255,12 +201,31 @@ static const struct expression_node *name_or_call(struct expression_parser *pars
     return expression_parser_name(parser, NODE_FEEL_NAME, offset, name);
 }
 
-static const struct expression_node *unsupported(struct expression_parser *parser)
+/* @"2024-02-29", @"P1D": a constant, unless its zone must be looked up by its name. */
+static const struct expression_node *at_literal(struct expression_parser *parser)
 {
-    return expression_parser_fail(parser, RESULT_UNSUPPORTED, parser->token.offset, "%s",
-                                  parser->token.kind == TOKEN_AT
-                                      ? "date and time literals are not supported yet"
-                                      : "function literals are not supported yet");
+    struct span zone;
+    struct expression_value value;
+    uint32_t offset = expression_parser_take(parser).offset;
+    if (parser->token.kind != TOKEN_STRING) {
+        return expression_parser_unexpected(parser, "a string after \"@\"");
+    }
+    const struct expression_node *text = expression_parser_literal(parser);
+    if (text == NULL || !expression_temporal_parse(text->as.constant.as.text, &value, &zone)) {
+        return expression_parser_fail(parser, RESULT_INVALID, offset,
+                                      "this is no date, time or duration");
+    }
+    if (zone.count == 0) {
+        return expression_parser_constant(parser, offset, value);
+    }
+    struct expression_node *node = expression_parser_node(parser, NODE_FEEL_ZONED, offset, NULL, 0);
+    struct expression_value *moment = arena_alloc(parser->arena, sizeof *moment);
+    if (node != NULL && moment != NULL) {
+        *moment = value;
+        node->as.zoned.moment = moment;
+        node->as.zoned.zone = zone;
+    }
+    return node;
 }
 
 static const struct expression_node *primary(struct expression_parser *parser)
@@ -278,8 +243,8 @@ static const struct expression_node *primary(struct expression_parser *parser)
         {TOKEN_FOR, expression_feel_parse_for},
         {TOKEN_SOME, expression_feel_parse_for},
         {TOKEN_EVERY, expression_feel_parse_for},
-        {TOKEN_AT, unsupported},
-        {TOKEN_FUNCTION, unsupported},
+        {TOKEN_AT, at_literal},
+        {TOKEN_FUNCTION, expression_feel_parse_function},
     };
     const struct expression_node *literal = expression_parser_literal(parser);
     if (literal != NULL || parser->result != RESULT_OK) {
@@ -314,6 +279,13 @@ static bool filter_follows(const struct expression_parser *parser)
     return false;
 }
 
+/* May what was read so far give a function? */
+static bool is_callable(const struct expression_node *node)
+{
+    return node->kind != NODE_CONSTANT && node->kind != NODE_FEEL_LIST &&
+           node->kind != NODE_FEEL_RANGE && node->kind != NODE_FEEL_CONTEXT;
+}
+
 static const struct expression_node *postfix(struct expression_parser *parser)
 {
     const struct expression_node *node = primary(parser);
@@ -330,6 +302,8 @@ static const struct expression_node *postfix(struct expression_parser *parser)
                 path->as.name.text = name;
             }
             node = path;
+        } else if (is_callable(node) && expression_parser_accept(parser, TOKEN_OPEN)) {
+            node = expression_feel_parse_invocation(parser, node, offset);
         } else if (filter_follows(parser)) {
             expression_parser_take(parser);
             const struct expression_node *children[] = {node, expression_parse_feel(parser)};

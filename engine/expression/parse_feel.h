@@ -13,17 +13,25 @@ struct span expression_feel_take_name(struct expression_parser *parser);
 /* What stands between the loosest and the tightest operator: the operands of arithmetic and
  * comparison. */
 const struct expression_node *expression_feel_parse_sum(struct expression_parser *parser);
-/* Behind NAME "(": arguments to the closing parenthesis, checked against the function's parameters.
- */
+/* Behind NAME "(": arguments to the closing parenthesis; those of a built-in function are checked
+ * against its parameters. */
 const struct expression_node *expression_feel_parse_call(struct expression_parser *parser,
                                                          struct span name, uint32_t offset);
-/* Behind "left instance": "of" and the name of a type. */
+/* The same behind any other expression that gives a function. */
+const struct expression_node *expression_feel_parse_invocation(struct expression_parser *parser,
+                                                               const struct expression_node *callee,
+                                                               uint32_t offset);
+/* The same node, or, for a name, one that may also be a built-in function. */
+const struct expression_node *expression_feel_function_name(struct expression_parser *parser,
+                                                            const struct expression_node *node);
+/* Behind "left instance": "of" and a type. */
 const struct expression_node *expression_feel_parse_instance(struct expression_parser *parser,
                                                              const struct expression_node *left,
                                                              uint32_t offset);
-/* `for`, `some`, `every`, `if` and contexts; their first token is next. */
+/* `for`, `some`, `every`, `if`, contexts and `function`; their first token is next. */
 const struct expression_node *expression_feel_parse_for(struct expression_parser *parser);
 const struct expression_node *expression_feel_parse_if(struct expression_parser *parser);
 const struct expression_node *expression_feel_parse_context(struct expression_parser *parser);
+const struct expression_node *expression_feel_parse_function(struct expression_parser *parser);
 
 #endif

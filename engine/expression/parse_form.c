@@ -1,11 +1,14 @@
-/* parse_form.c: the longer forms of FEEL: if, for, some, every, instance of, contexts and calls. */
-#include "engine/expression/function.h"
+/* parse_form.c: the longer forms of FEEL: if, for, some, every, instance of, contexts and function
+ * literals. */
+#include "engine/expression/closure.h"
 #include "engine/expression/parse_feel.h"
 #include "engine/expression/text.h"
+#include "engine/expression/type.h"
 #include "proto/base/hash.h"
 
 #define KEYS_CAPACITY_FIRST 4u
 #define ITERATORS_MAX       32u /* each nests the evaluation one deeper */
+#define PARAMETERS_MAX      EXPRESSION_LITERAL_PARAMETERS_MAX
 
 struct keys {
     struct span *items;
@@ -55,35 +58,18 @@ const struct expression_node *expression_feel_parse_instance(struct expression_p
                                                              const struct expression_node *left,
                                                              uint32_t offset)
 {
-    static const struct {
-        const char *name;
-        enum expression_type type; /* ABSENT: any but null */
-    } types[] = {
-        {"Any", VALUE_ABSENT},      {"Null", VALUE_NULL},     {"boolean", VALUE_BOOLEAN},
-        {"number", VALUE_NUMBER},   {"string", VALUE_STRING}, {"list", VALUE_LIST},
-        {"context", VALUE_CONTEXT}, {"range", VALUE_RANGE},
-    };
     if (!span_is(parser->token.text, "of")) {
         return expression_parser_unexpected(parser, "\"of\"");
     }
     expression_parser_take(parser);
-    uint32_t at = parser->token.offset;
-    if (!parser->token.is_word) {
-        return expression_parser_unexpected(parser, "the name of a type");
+    const struct expression_type_tree *type = expression_parse_type(parser);
+    left = expression_feel_function_name(parser, left);
+    struct expression_node *node =
+        expression_parser_node(parser, NODE_FEEL_INSTANCE, offset, &left, 1);
+    if (node != NULL) {
+        node->as.type = type;
     }
-    struct span name = expression_feel_take_name(parser);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (span_is(name, types[i].name) && parser->token.kind != TOKEN_LESS) {
-            struct expression_node *node =
-                expression_parser_node(parser, NODE_FEEL_INSTANCE, offset, &left, 1);
-            if (node != NULL) {
-                node->as.instance = types[i].type;
-            }
-            return node;
-        }
-    }
-    return expression_parser_fail(parser, RESULT_UNSUPPORTED, at,
-                                  "the type \"%.*s\" is not supported yet", SPAN_ARG(name));
+    return node;
 }
 
 /* "name in list" or "name in low..high". */
@@ -94,17 +80,20 @@ static void parse_iterator(struct expression_parser *parser, struct expression_n
         expression_parser_unexpected(parser, "a name");
         return;
     }
-    add_key(parser, keys, expression_feel_take_name(parser));
+    struct span name = expression_feel_take_name(parser);
+    add_key(parser, keys, name);
     expression_parser_expect(parser, TOKEN_IN, "\"in\"");
     expression_parser_add(parser, nodes, expression_parse_feel(parser));
     bool is_range = expression_parser_accept(parser, TOKEN_DOTS);
     expression_parser_add(parser, nodes, is_range ? expression_parse_feel(parser) : NULL);
+    expression_parser_bind(parser, name); /* for the iterators behind it, and the body */
 }
 
 const struct expression_node *expression_feel_parse_for(struct expression_parser *parser)
 {
     struct expression_nodes nodes = {0};
     struct keys keys = {0};
+    const struct expression_local *outer = parser->locals;
     struct expression_token first = expression_parser_take(parser);
     bool is_for = first.kind == TOKEN_FOR;
     do {
@@ -120,6 +109,7 @@ const struct expression_node *expression_feel_parse_for(struct expression_parser
         expression_parser_expect(parser, TOKEN_SATISFIES, "\"satisfies\"");
     }
     expression_parser_add(parser, &nodes, expression_parse_feel(parser));
+    parser->locals = outer;
     enum expression_kind kind = is_for                     ? NODE_FEEL_FOR
                                 : first.kind == TOKEN_SOME ? NODE_FEEL_SOME
                                                            : NODE_FEEL_EVERY;
@@ -177,15 +167,19 @@ const struct expression_node *expression_feel_parse_context(struct expression_pa
 {
     struct expression_nodes values = {0};
     struct keys keys = {0};
+    const struct expression_local *outer = parser->locals;
     uint32_t offset = expression_parser_take(parser).offset;
     if (!expression_parser_accept(parser, TOKEN_CLOSE_CONTEXT)) {
         do {
-            add_key(parser, &keys, parse_key(parser));
+            struct span key = parse_key(parser);
+            add_key(parser, &keys, key);
             expression_parser_expect(parser, TOKEN_COLON, "\":\"");
             expression_parser_add(parser, &values, expression_parse_feel(parser));
+            expression_parser_bind(parser, key); /* for the entries behind it */
         } while (expression_parser_accept(parser, TOKEN_COMMA));
         expression_parser_expect(parser, TOKEN_CLOSE_CONTEXT, "\"}\"");
     }
+    parser->locals = outer;
     if (parser->result == RESULT_OK && has_doubles(parser, &keys)) {
         return expression_parser_fail(parser, RESULT_INVALID, offset, "a key stands here twice");
     }
@@ -194,147 +188,59 @@ const struct expression_node *expression_feel_parse_context(struct expression_pa
         &keys);
 }
 
-/* How many arguments a function takes, against how many it got. */
-static bool count_fits(const struct expression_function *function, uint32_t count)
+/* The types of parameters, beside their names. */
+struct types {
+    const struct expression_type_tree *items[PARAMETERS_MAX];
+};
+
+/* "(name, name: type)": each name is bound for the body. */
+static void parse_parameters(struct expression_parser *parser, struct keys *keys,
+                             struct types *types)
 {
-    size_t parameters = strlen(function->types);
-    char last = parameters == 0 ? '\0' : function->types[parameters - 1];
-    return count >= function->required && (last == '*' || last == '+' || count <= parameters);
+    expression_parser_expect(parser, TOKEN_OPEN, "\"(\"");
+    if (expression_parser_accept(parser, TOKEN_CLOSE)) {
+        return;
+    }
+    do {
+        if (keys->count == PARAMETERS_MAX) {
+            expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset,
+                                   "more than %u parameters", PARAMETERS_MAX);
+            return;
+        }
+        if (!parser->token.is_word) {
+            expression_parser_unexpected(parser, "the name of a parameter");
+            return;
+        }
+        struct span name = expression_feel_take_name(parser);
+        bool typed = expression_parser_accept(parser, TOKEN_COLON);
+        types->items[keys->count] = typed ? expression_parse_type(parser) : NULL;
+        add_key(parser, keys, name);
+        expression_parser_bind(parser, name);
+    } while (expression_parser_accept(parser, TOKEN_COMMA));
+    expression_parser_expect(parser, TOKEN_CLOSE, "\",\" or \")\"");
 }
 
-static const struct expression_node *
-call_node(struct expression_parser *parser, const struct expression_function *function,
-          uint32_t offset, const struct expression_node *const *arguments, uint32_t count)
+const struct expression_node *expression_feel_parse_function(struct expression_parser *parser)
 {
+    struct keys keys = {0};
+    struct types types;
+    const struct expression_local *outer = parser->locals;
+    uint32_t offset = expression_parser_take(parser).offset;
+    parse_parameters(parser, &keys, &types);
+    if (span_is(parser->token.text, "external") && parser->token.kind == TOKEN_NAME) {
+        return expression_parser_fail(parser, RESULT_UNSUPPORTED, parser->token.offset,
+                                      "external functions are not called from here");
+    }
+    const struct expression_node *body = expression_parse_feel(parser);
+    parser->locals = outer;
     struct expression_node *node =
-        expression_parser_node(parser, NODE_CALL, offset, arguments, count);
-    if (node != NULL) {
-        node->as.function = function;
+        expression_parser_node(parser, NODE_FEEL_FUNCTION, offset, &body, 1);
+    const struct expression_type_tree **kept =
+        arena_alloc(parser->arena, keys.count * sizeof(*kept));
+    if (node == NULL || kept == NULL) {
+        return NULL; /* latched in the arena */
     }
-    return node;
-}
-
-/* Is `name :` next? Then it is taken, and *offset is where it stood. */
-static bool take_argument_name(struct expression_parser *parser, struct span *name,
-                               uint32_t *offset)
-{
-    *offset = parser->token.offset;
-    if (!parser->token.is_word) {
-        return false;
-    }
-    struct expression_lexer lexer = parser->lexer;
-    struct expression_token token = parser->token;
-    *name = expression_feel_take_name(parser);
-    if (expression_parser_accept(parser, TOKEN_COLON)) {
-        return true;
-    }
-    if (parser->result == RESULT_OK) {
-        parser->lexer = lexer;
-        parser->token = token;
-    }
-    return false;
-}
-
-static void add_named_argument(struct expression_parser *parser,
-                               const struct expression_function *function, struct span name,
-                               uint32_t offset, const struct expression_node **arguments)
-{
-    int index = expression_function_parameter(function, name);
-    if (index < 0) {
-        expression_parser_fail(parser, RESULT_INVALID, offset, "%s has no parameter \"%.*s\"",
-                               function->name, SPAN_ARG(name));
-        return;
-    }
-    if (arguments[index] != NULL) {
-        expression_parser_fail(parser, RESULT_INVALID, offset, "\"%.*s\" is given twice",
-                               SPAN_ARG(name));
-        return;
-    }
-    arguments[index] = expression_parse_feel(parser);
-}
-
-/* The first name, which stood at `at`, is taken already: "name: value, name: value)". */
-static const struct expression_node *named_call(struct expression_parser *parser,
-                                                const struct expression_function *function,
-                                                struct span name, uint32_t at, uint32_t offset)
-{
-    const struct expression_node *arguments[EXPRESSION_PARAMETERS_MAX] = {0};
-    add_named_argument(parser, function, name, at, arguments);
-    while (expression_parser_accept(parser, TOKEN_COMMA)) {
-        if (!take_argument_name(parser, &name, &at)) {
-            return expression_parser_unexpected(parser, "a named argument");
-        }
-        add_named_argument(parser, function, name, at, arguments);
-    }
-    expression_parser_expect(parser, TOKEN_CLOSE, "\")\"");
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < EXPRESSION_PARAMETERS_MAX; i++) {
-        if (i < function->required && arguments[i] == NULL) {
-            return expression_parser_fail(parser, RESULT_INVALID, offset,
-                                          "%s lacks an argument: it takes (%s)", function->name,
-                                          function->parameters);
-        }
-        count = arguments[i] != NULL ? i + 1 : count;
-    }
-    return call_node(parser, function, offset, arguments, count);
-}
-
-static const struct expression_node *positional_call(struct expression_parser *parser,
-                                                     const struct expression_function *function,
-                                                     uint32_t offset)
-{
-    struct expression_nodes arguments = {0};
-    if (!expression_parser_accept(parser, TOKEN_CLOSE)) {
-        do {
-            expression_parser_add(parser, &arguments, expression_parse_feel(parser));
-        } while (expression_parser_accept(parser, TOKEN_COMMA));
-        expression_parser_expect(parser, TOKEN_CLOSE, "\",\" or \")\"");
-    }
-    if (!count_fits(function, arguments.count)) {
-        return expression_parser_fail(parser, RESULT_INVALID, offset,
-                                      "%s has %u arguments: it takes (%s)", function->name,
-                                      arguments.count, function->parameters);
-    }
-    return call_node(parser, function, offset, arguments.items, arguments.count);
-}
-
-static const struct expression_node *unknown_function(struct expression_parser *parser,
-                                                      struct span name, uint32_t offset)
-{
-    if (expression_function_is_planned(name)) {
-        return expression_parser_fail(parser, RESULT_UNSUPPORTED, offset,
-                                      "the function \"%.*s\" is not supported yet", SPAN_ARG(name));
-    }
-    const char *similar = expression_function_similar(name);
-    return expression_parser_fail(parser, RESULT_INVALID, offset,
-                                  similar == NULL
-                                      ? "unknown function \"%.*s\"%s"
-                                      : "unknown function \"%.*s\": did you mean \"%s\"?",
-                                  SPAN_ARG(name), similar == NULL ? "" : similar);
-}
-
-/* "is defined" looks at how its argument is reached, not at what it is: no function of values
- * could. */
-static const struct expression_node *is_defined(struct expression_parser *parser, uint32_t offset)
-{
-    const struct expression_node *child = expression_parse_feel(parser);
-    expression_parser_expect(parser, TOKEN_CLOSE, "\")\"");
-    return expression_parser_node(parser, NODE_FEEL_DEFINED, offset, &child, 1);
-}
-
-const struct expression_node *expression_feel_parse_call(struct expression_parser *parser,
-                                                         struct span name, uint32_t offset)
-{
-    if (span_is(name, "is defined")) {
-        return is_defined(parser, offset);
-    }
-    const struct expression_function *function = expression_function_find(name);
-    if (function == NULL) {
-        return unknown_function(parser, name, offset);
-    }
-    struct span argument;
-    uint32_t at;
-    return take_argument_name(parser, &argument, &at)
-               ? named_call(parser, function, argument, at, offset)
-               : positional_call(parser, function, offset);
+    memcpy(kept, types.items, keys.count * sizeof(*kept));
+    node->as.keys.types = kept;
+    return with_keys(node, &keys);
 }

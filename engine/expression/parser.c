@@ -98,6 +98,28 @@ const struct expression_node *expression_parser_fail(struct expression_parser *p
     return NULL;
 }
 
+void expression_parser_bind(struct expression_parser *parser, struct span name)
+{
+    struct expression_local *local = arena_alloc(parser->arena, sizeof *local);
+    if (local == NULL) {
+        expression_parser_fail(parser, RESULT_LIMIT, parser->token.offset, "out of memory");
+        return;
+    }
+    *local = (struct expression_local){.outer = parser->locals, .name = name};
+    parser->locals = local;
+}
+
+bool expression_parser_is_bound(const struct expression_parser *parser, struct span name)
+{
+    for (const struct expression_local *local = parser->locals; local != NULL;
+         local = local->outer) {
+        if (span_equal(local->name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool expression_parser_enter(struct expression_parser *parser)
 {
     if (++parser->depth > LIMIT_EXPRESSION_DEPTH) {
@@ -168,7 +190,7 @@ static uint16_t slot_of(struct expression_parser *parser, struct span text)
             return i;
         }
     }
-    if (parser->slot_count == EXPRESSION_SLOTS_MAX) {
+    if (parser->slot_count == EXPRESSION_SLOTS_MAX || parser->slotless) {
         return EXPRESSION_NO_SLOT;
     }
     parser->slot_names[parser->slot_count] = text;

@@ -12,6 +12,13 @@
 #include "engine/expression/node.h"
 #include "proto/base/arena.h"
 
+/* A name that is bound around the place being parsed: a loop variable, parameter, key or declared
+ * name. */
+struct expression_local {
+    const struct expression_local *outer;
+    struct span name;
+};
+
 struct expression_parser {
     struct arena *arena;
     struct expression_lexer lexer;
@@ -21,6 +28,9 @@ struct expression_parser {
     struct engine_expression_error error;
     struct span slot_names[EXPRESSION_SLOTS_MAX];
     uint16_t slot_count;
+    bool slotless; /* top-level names are looked up each time, by their text */
+    const struct expression_local *locals; /* innermost first */
+    const struct engine_declarations *declarations;
 };
 
 struct expression_nodes {
@@ -75,6 +85,9 @@ const struct expression_node *expression_parser_fail(struct expression_parser *p
                                                      enum result result, uint32_t offset,
                                                      const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Binds a name; whoever opens a scope sets `locals` back behind it. */
+void expression_parser_bind(struct expression_parser *parser, struct span name);
+bool expression_parser_is_bound(const struct expression_parser *parser, struct span name);
 /* Counts nesting; false when LIMIT_EXPRESSION_DEPTH is met. Pair: leave. */
 bool expression_parser_enter(struct expression_parser *parser);
 void expression_parser_leave(struct expression_parser *parser);

@@ -10,7 +10,7 @@ Test(spelling, reads_the_same_without_its_dialect)
         const char *spelled;
     } rows[] = {
         {"a + 1", ENGINE_DIALECT_FEEL, "=a + 1"},
-        {" = a + 1", ENGINE_DIALECT_FEEL, "= a + 1"},
+        {" = a + 1 ", ENGINE_DIALECT_AUTO, "=a + 1"},
         {"a > 1", ENGINE_DIALECT_CONDITION, "=a > 1"},
         {"5", ENGINE_DIALECT_CONDITION, "=5"},
         {"5", ENGINE_DIALECT_AUTO, "5"},

@@ -165,6 +165,16 @@ static uint32_t change_case(uint32_t point, bool to_upper)
     return to_upper && point == 0x03c2 ? 0x03a3 : point; /* final sigma */
 }
 
+uint32_t expression_point_upper(uint32_t point)
+{
+    return change_case(point, true);
+}
+
+uint32_t expression_point_lower(uint32_t point)
+{
+    return change_case(point, false);
+}
+
 static struct span map_case(struct arena *arena, struct span text, bool to_upper)
 {
     /* No pair in the table changes its length in UTF-8. */

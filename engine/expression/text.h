@@ -23,6 +23,9 @@ bool expression_text_ends_with(struct span text, struct span part);
  */
 struct span expression_text_upper(struct arena *arena, struct span text);
 struct span expression_text_lower(struct arena *arena, struct span text);
+/* The same for one code point. */
+uint32_t expression_point_upper(uint32_t point);
+uint32_t expression_point_lower(uint32_t point);
 struct span expression_text_concatenate(struct arena *arena, struct span a, struct span b);
 
 /* Text under construction; a full arena drops what does not fit and is latched there. */

@@ -2,6 +2,7 @@
 #include "engine/expression/value.h"
 
 #include "engine/expression/number.h"
+#include "engine/expression/temporal.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/wire/writer.h"
@@ -51,9 +52,21 @@ struct expression_value expression_value_of_wire(struct span wire)
 const char *expression_type_name(enum expression_type type)
 {
     static const char *const names[] = {
-        [VALUE_NULL] = "null",     [VALUE_BOOLEAN] = "boolean", [VALUE_NUMBER] = "number",
-        [VALUE_STRING] = "string", [VALUE_LIST] = "list",       [VALUE_CONTEXT] = "context",
-        [VALUE_RANGE] = "range",   [VALUE_ABSENT] = "nothing",  [VALUE_UNREAD] = "unread",
+        [VALUE_NULL] = "null",
+        [VALUE_BOOLEAN] = "boolean",
+        [VALUE_NUMBER] = "number",
+        [VALUE_STRING] = "string",
+        [VALUE_LIST] = "list",
+        [VALUE_CONTEXT] = "context",
+        [VALUE_RANGE] = "range",
+        [VALUE_ABSENT] = "nothing",
+        [VALUE_UNREAD] = "unread",
+        [VALUE_DATE] = "date",
+        [VALUE_TIME] = "time",
+        [VALUE_DATE_TIME] = "date and time",
+        [VALUE_MONTHS] = "years and months duration",
+        [VALUE_DURATION] = "days and time duration",
+        [VALUE_FUNCTION] = "function",
     };
     return names[type];
 }
@@ -159,6 +172,12 @@ static void encode_number(struct wire_writer *writer, struct expression_value nu
     }
 }
 
+static void encode_temporal(struct wire_writer *writer, struct expression_value value)
+{
+    char text[EXPRESSION_TEMPORAL_TEXT_BYTES];
+    wire_write_string(writer, span_of(text, expression_temporal_format(value, text)));
+}
+
 static void encode_end(struct wire_writer *writer, struct expression_value end)
 {
     if (end.type == VALUE_NULL || end.type == VALUE_ABSENT) {
@@ -208,6 +227,7 @@ static enum result encode(struct wire_writer *writer, struct expression_value va
     switch (value.type) {
     case VALUE_NULL:
     case VALUE_ABSENT:
+    case VALUE_FUNCTION:
         wire_write_nil(writer);
         return RESULT_OK;
     case VALUE_BOOLEAN:
@@ -224,6 +244,13 @@ static enum result encode(struct wire_writer *writer, struct expression_value va
         return RESULT_OK;
     case VALUE_RANGE:
         encode_range(writer, value.as.range);
+        return RESULT_OK;
+    case VALUE_DATE:
+    case VALUE_TIME:
+    case VALUE_DATE_TIME:
+    case VALUE_MONTHS:
+    case VALUE_DURATION:
+        encode_temporal(writer, value);
         return RESULT_OK;
     case VALUE_LIST:
     case VALUE_CONTEXT:

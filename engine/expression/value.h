@@ -14,6 +14,9 @@
 #include "proto/base/span.h"
 #include "proto/wire/reader.h"
 
+struct engine_zone;
+struct expression_closure;
+
 enum expression_type {
     VALUE_NULL,
     VALUE_BOOLEAN,
@@ -22,8 +25,36 @@ enum expression_type {
     VALUE_LIST,
     VALUE_CONTEXT,
     VALUE_RANGE,
+    VALUE_DATE,
+    VALUE_TIME,
+    VALUE_DATE_TIME,
+    VALUE_MONTHS,   /* a years and months duration */
+    VALUE_DURATION, /* a days and time duration */
+    VALUE_FUNCTION,
     VALUE_ABSENT, /* an optional argument that was not given, or an open end of a range */
     VALUE_UNREAD, /* bytes of a payload, not looked at yet */
+};
+
+/* What a TIME or DATE_TIME is local to. */
+enum expression_zone_kind {
+    ZONE_NONE,   /* nothing: it is local wherever it is read */
+    ZONE_OFFSET, /* as.moment.offset_s seconds east of UTC */
+    ZONE_NAMED,  /* as.moment.zone */
+};
+
+/* A zone of the IANA database, by its name; lives in the evaluation's arena. */
+struct expression_zone {
+    struct span name;
+    const struct engine_zone *rules;
+};
+
+struct expression_moment {
+    int64_t seconds; /* DATE_TIME: local, since 1970-01-01T00:00:00; TIME: local, since midnight;
+                        DURATION: rounded down */
+    union {
+        int64_t offset_s;
+        const struct expression_zone *zone;
+    };
 };
 
 /* IEEE 754 decimal128 in binary integer encoding; always finite. Only number.c looks inside. */
@@ -35,7 +66,8 @@ struct expression_value {
     enum expression_type type : 8;
     bool is_decimal : 1; /* NUMBER: as.decimal rather than as.integer */
     bool is_wire : 1;    /* LIST, CONTEXT: as.wire rather than as.items, as.entries */
-    uint32_t count;      /* LIST, CONTEXT: members */
+    enum expression_zone_kind zone : 2; /* TIME, DATE_TIME */
+    uint32_t count; /* LIST, CONTEXT: members; TIME, DATE_TIME, DURATION: nanoseconds */
     union {
         bool boolean;
         int64_t integer;
@@ -45,6 +77,10 @@ struct expression_value {
         const struct expression_value *items;
         const struct expression_entry *entries;
         const struct expression_range *range;
+        const struct expression_closure *closure;
+        int64_t days;   /* DATE: since 1970-01-01 */
+        int64_t months; /* MONTHS */
+        struct expression_moment moment;
     } as;
 };
 
@@ -101,6 +137,11 @@ static inline struct expression_value expression_context(const struct expression
 static inline struct expression_value expression_unread(struct span wire)
 {
     return (struct expression_value){.type = VALUE_UNREAD, .as.wire = wire};
+}
+
+static inline bool expression_is_temporal(struct expression_value value)
+{
+    return value.type >= VALUE_DATE && value.type <= VALUE_DURATION;
 }
 
 static inline bool expression_is_true(struct expression_value value)
@@ -164,7 +205,8 @@ struct expression_value expression_builder_list(const struct expression_builder 
 
 /*
  * One MessagePack object. Unread values are borrowed as they are. A number is an int where it is
- * integral and fits 64 bits, else a decimal in plain spelling; a range becomes its text.
+ * integral and fits 64 bits, else a decimal in plain spelling; dates, times and durations become
+ * their ISO 8601 texts (engine.md 6), a range a context of its ends, a function null.
  * RESULT_LIMIT: nested deeper than LIMIT_DEPTH, or a full arena.
  */
 MUST_USE enum result expression_value_encode(struct expression_value value, struct arena *arena,

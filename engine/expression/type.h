@@ -1,0 +1,36 @@
+/*
+ * type.h: the types of FEEL as expressions write them: `list<number>`, `context<a: string>`,
+ * `function<number>->Any` (DMN 1.5 grammar rules 54 to 55). Lives in the definition's arena.
+ */
+#ifndef ENGINE_EXPRESSION_TYPE_H
+#define ENGINE_EXPRESSION_TYPE_H
+
+#include "engine/expression/evaluate.h"
+#include "engine/expression/parser.h"
+
+enum expression_type_form {
+    TYPE_ANY,
+    TYPE_PLAIN,   /* of `plain` */
+    TYPE_LIST,    /* of `element` */
+    TYPE_RANGE,   /* of `element` */
+    TYPE_CONTEXT, /* of the members, at least */
+    TYPE_FUNCTION /* from members (without names) to `element` */
+};
+
+struct expression_type_tree {
+    enum expression_type_form form;
+    enum expression_type plain;
+    const struct expression_type_tree *element;
+    const struct span *names; /* of members */
+    const struct expression_type_tree *const *members;
+    uint32_t member_count;
+};
+
+/* The type at the parser's place; NULL after an error. */
+const struct expression_type_tree *expression_parse_type(struct expression_parser *parser);
+/* Is the value, read, of the type? Null inside of lists and contexts is of any type, null alone
+ * only of Null. */
+bool expression_conforms(struct expression_evaluation *evaluation, struct expression_value value,
+                         const struct expression_type_tree *type);
+
+#endif
