@@ -5,7 +5,6 @@
 
 #include "proto/base/assert.h"
 #include "proto/log.h"
-#include "proto/wire/reader.h"
 
 size_t actor_reply_open(struct wire_writer *writer, uint32_t *pairs)
 {
@@ -69,17 +68,4 @@ void actor_reply_refuse_text(const struct proto_message *request, struct arena *
                              const char *message)
 {
     actor_reply_refuse(request, arena, &(struct actor_refusal){.error = error, .message = span_text(message)});
-}
-
-struct span actor_request_text(struct span body, const char *field, const char *fallback, bool *wrong)
-{
-    struct span value = wire_find_text(body, field);
-    if (value.count == 0 || wire_is(value, WIRE_NIL)) {
-        return span_text(fallback);
-    }
-    if (!wire_is(value, WIRE_STRING)) {
-        *wrong = true;
-        return SPAN_EMPTY;
-    }
-    return wire_head(value).as.text;
 }

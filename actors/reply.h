@@ -31,7 +31,4 @@ void actor_reply_refuse(const struct proto_message *request, struct arena *arena
 void actor_reply_refuse_text(const struct proto_message *request, struct arena *arena, enum proto_error error,
                              const char *message);
 
-/* A string field of a request body; `fallback` when it is absent or nil. *wrong is set when it is of another type. */
-struct span actor_request_text(struct span body, const char *field, const char *fallback, bool *wrong);
-
 #endif

@@ -9,95 +9,12 @@
 
 #include "actors/gather.h"
 #include "actors/reply.h"
+#include "actors/request.h"
 #include "actors/shard/shard.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
-#include "proto/wire/reader.h"
 
 enum { TASKS_LIMIT_DEFAULT = 100, TASKS_LIMIT_MAX = 1000 };
-
-/* ---- fields: what may stand in a request, and as what ---- */
-
-enum field_rule {
-    RULE_TEXT,
-    RULE_ID,      /* becomes part of a path or key */
-    RULE_SESSION, /* channelSessionId */
-    RULE_REQUEST_ID,
-    RULE_MAP,
-    RULE_BOOL,
-    RULE_COUNT, /* a number from 0 */
-    RULE_WAIT,  /* "segment" or "accepted" */
-};
-
-/* A field has the same rule wherever it stands. */
-static const struct field {
-    const char *name;
-    enum field_rule rule;
-} fields[] = {
-    {"workspaceId", RULE_ID},
-    {"projectId", RULE_ID},
-    {"executionId", RULE_ID},
-    {"requestId", RULE_REQUEST_ID},
-    {"channelSessionId", RULE_SESSION},
-    {"channel", RULE_TEXT},
-    {"process", RULE_TEXT},
-    {"version", RULE_COUNT},
-    {"request", RULE_MAP},
-    {"context", RULE_MAP},
-    {"execution", RULE_MAP},
-    {"isTest", RULE_BOOL},
-    {"wait", RULE_WAIT},
-    {"timeoutMs", RULE_COUNT},
-    {"traceparent", RULE_TEXT},
-    {"taskId", RULE_TEXT},
-    {"error", RULE_MAP},
-    {"reason", RULE_TEXT},
-    {"limit", RULE_COUNT},
-};
-
-/* What the rule wants, for the refusal; NULL: it holds. */
-static const char *breach(enum field_rule rule, struct span value)
-{
-    struct wire_value head = wire_head(value);
-    bool text = head.type == WIRE_STRING;
-    switch (rule) {
-    case RULE_TEXT:
-        return text ? NULL : "a string";
-    case RULE_ID:
-        return text && id_is_valid(head.as.text)
-                   ? NULL
-                   : "1 to 128 of A-Z a-z 0-9 . _ : @ + -, neither starting nor ending with a dot";
-    case RULE_SESSION:
-        return text && channel_session_id_is_valid(head.as.text) ? NULL
-                                                                 : "1 to 512 bytes of UTF-8 without control characters";
-    case RULE_REQUEST_ID:
-        return text && head.as.text.count > 0 && head.as.text.count <= LIMIT_REQUEST_ID_BYTES
-                   ? NULL
-                   : "a string of 1 to 512 bytes";
-    case RULE_MAP:
-        return head.type == WIRE_MAP ? NULL : "an object";
-    case RULE_BOOL:
-        return head.type == WIRE_BOOL ? NULL : "true or false";
-    case RULE_COUNT:
-        return head.type == WIRE_INT && head.as.integer >= 0 && head.as.integer <= UINT32_MAX ? NULL
-                                                                                             : "a whole number from 0";
-    case RULE_WAIT:
-        return text && (span_is(head.as.text, "segment") || span_is(head.as.text, "accepted"))
-                   ? NULL
-                   : "\"segment\" or \"accepted\"";
-    }
-    ASSERT_UNREACHABLE();
-}
-
-static const char *rule_broken(struct span key, struct span value)
-{
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (span_is(key, fields[i].name)) {
-            return wire_is(value, WIRE_NIL) ? NULL : breach(fields[i].rule, value);
-        }
-    }
-    return NULL;
-}
 
 /* ---- refusals ---- */
 
@@ -122,22 +39,18 @@ static enum result refuse_text(struct actor_router *router, struct proto_message
 }
 
 /* RESULT_INVALID: it has been refused. */
-static enum result check_fields(struct actor_router *router, struct proto_message **request)
+static enum result check_fields(struct actor_router *router, struct proto_message **request, struct actor_request *fields)
 {
-    struct wire_map_walk walk = wire_map_begin((*request)->as.request.body);
-    struct span key;
-    struct span value;
-    while (wire_map_next(&walk, &key, &value)) {
-        const char *wanted = rule_broken(key, value);
-        if (wanted == NULL) {
-            continue;
-        }
-        char text[256];
-        int bytes = snprintf(text, sizeof text, "%.*s must be %s", SPAN_ARG(key), wanted);
-        (void)refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
-        return RESULT_INVALID;
+    const char *wanted;
+    actor_request_read((*request)->as.request.body, fields);
+    enum actor_field broken = actor_request_check(fields, &wanted);
+    if (broken == ACTOR_FIELD_COUNT) {
+        return RESULT_OK;
     }
-    return RESULT_OK;
+    char text[256];
+    int bytes = snprintf(text, sizeof text, "%s must be %s", actor_field_name(broken), wanted);
+    (void)refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
+    return RESULT_INVALID;
 }
 
 /* ---- ids ---- */
@@ -164,12 +77,15 @@ static uint64_t clock_ms(clockid_t which)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static struct span text_of(struct span body, const char *field) { return wire_string_or(wire_find_text(body, field), ""); }
-
-static void id_of_start(struct span body, struct execution_id *id)
+static struct span text_of(const struct actor_request *fields, enum actor_field field)
 {
-    struct span given = text_of(body, "executionId");
-    struct span request_id = text_of(body, "requestId");
+    return actor_request_text(fields, field, "");
+}
+
+static void id_of_start(const struct actor_request *fields, struct execution_id *id)
+{
+    struct span given = text_of(fields, ACTOR_FIELD_EXECUTION_ID);
+    struct span request_id = text_of(fields, ACTOR_FIELD_REQUEST_ID);
     if (given.count > 0) {
         enum result result = execution_id_parse(given, id);
         ASSERT(result == RESULT_OK); /* check_fields has seen it */
@@ -178,7 +94,7 @@ static void id_of_start(struct span body, struct execution_id *id)
     struct uuid uuid;
     if (request_id.count > 0) {
         /* engine.md 9: a repeat reaches the same shard. */
-        uuid = uuid_v5(wire_string_or(wire_find_text(body, "workspaceId"), "default"), request_id);
+        uuid = uuid_v5(actor_request_text(fields, ACTOR_FIELD_WORKSPACE, "default"), request_id);
     } else {
         uint8_t random[10];
         random_bytes(random);
@@ -205,28 +121,29 @@ static enum result to_owner(struct actor_router *router, struct proto_message **
     return hand_on(router, router->shards[actor_shard_of(id, router->shard_count)], request);
 }
 
-static enum result route_start(struct actor_router *router, struct proto_message **request)
+static enum result route_start(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
-    struct proto_request *start = &(*request)->as.request;
     if (atomic_load_explicit(&router->closing, memory_order_relaxed)) {
         return refuse_text(router, request, PROTO_ERROR_ShuttingDown, "the engine takes no more starts");
     }
     if (actor_count_read(&router->journal->full) != 0) {
         return refuse_text(router, request, PROTO_ERROR_StorageFailed, "the journal takes no more starts: it is full or stalled");
     }
-    if (text_of(start->body, "process").count == 0) {
+    if (text_of(fields, ACTOR_FIELD_PROCESS).count == 0) {
         return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "process must be the id of a process");
     }
-    id_of_start(start->body, &start->execution_id);
+    id_of_start(fields, &(*request)->as.request.execution_id);
     return to_owner(router, request);
 }
 
 /* By executionId; a callback also by channelSessionId: to the shard that keeps that session. */
-static enum result route_by_id(struct actor_router *router, struct proto_message **request)
+static enum result route_by_id(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
     struct proto_request *asked = &(*request)->as.request;
-    struct span id = text_of(asked->body, "executionId");
-    struct span session = text_of(asked->body, "channelSessionId");
+    struct span id = text_of(fields, ACTOR_FIELD_EXECUTION_ID);
+    struct span session = text_of(fields, ACTOR_FIELD_SESSION);
     if (id.count > 0) {
         enum result result = execution_id_parse(id, &asked->execution_id);
         ASSERT(result == RESULT_OK);
@@ -242,36 +159,41 @@ static enum result route_by_id(struct actor_router *router, struct proto_message
     return hand_on(router, router->shards[actor_shard_of(session, router->shard_count)], request);
 }
 
-static enum result route_tasks(struct actor_router *router, struct proto_message **request)
+static enum result route_tasks(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
-    struct proto_request *asked = &(*request)->as.request;
-    struct span id = text_of(asked->body, "executionId");
-    asked->execution_id = (struct execution_id){0};
-    if (id.count > 0) {
-        return route_by_id(router, request);
+    (*request)->as.request.execution_id = (struct execution_id){0};
+    if (text_of(fields, ACTOR_FIELD_EXECUTION_ID).count > 0) {
+        return route_by_id(router, request, fields);
     }
     if (router->shard_count == 1) {
         return hand_on(router, router->shards[0], request);
     }
-    int64_t limit = wire_int_or(wire_find_text(asked->body, "limit"), TASKS_LIMIT_DEFAULT);
+    int64_t limit = actor_request_count(fields, ACTOR_FIELD_LIMIT, TASKS_LIMIT_DEFAULT);
     limit = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : limit;
     enum result result = actor_gather(request, router->shards, router->shard_count, "tasks", (uint32_t)limit);
     return result == RESULT_LIMIT ? RESULT_AGAIN : result;
 }
 
-static enum result route_to_registry(struct actor_router *router, struct proto_message **request)
+static enum result route_to_registry(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
+    (void)fields;
     return hand_on(router, router->registry, request);
 }
 
-static enum result route_to_audit(struct actor_router *router, struct proto_message **request)
+static enum result route_to_audit(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
+    (void)fields;
     return hand_on(router, router->audit, request);
 }
 
 /* Answered here and now. */
-static enum result answer_here(struct actor_router *router, struct proto_message **request)
+static enum result answer_here(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
+    (void)fields;
     struct arena arena;
     struct wire_writer writer;
     uint32_t pairs;
@@ -296,15 +218,18 @@ static enum result answer_here(struct actor_router *router, struct proto_message
     return RESULT_OK;
 }
 
-static enum result route_nowhere(struct actor_router *router, struct proto_message **request)
+static enum result route_nowhere(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields)
 {
+    (void)fields;
     char text[128];
     int bytes = snprintf(text, sizeof text, "op \"%s\" is not available in this version",
                          proto_operation_name((*request)->as.request.operation));
     return refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
 }
 
-static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router, struct proto_message **request) = {
+static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router, struct proto_message **request,
+                           const struct actor_request *fields) = {
     [PROTO_OP_START] = route_start,
     [PROTO_OP_CALLBACK] = route_by_id,
     [PROTO_OP_GET] = route_by_id,
@@ -336,10 +261,11 @@ static enum result send_request(struct proto_sink *self, struct proto_message **
     enum proto_operation operation = (*message)->as.request.operation;
     ASSERT(operation > PROTO_OP_NONE && operation < PROTO_OP_COUNT);
     (*message)->as.request.received_ms = clock_ms(CLOCK_BOOTTIME); /* the clock that shards have deadlines on */
-    if (check_fields(router, message) != RESULT_OK) {
+    struct actor_request fields;
+    if (check_fields(router, message, &fields) != RESULT_OK) {
         return RESULT_OK; /* answered */
     }
-    return routes[operation](router, message);
+    return routes[operation](router, message, &fields);
 }
 
 void actor_router_init(struct actor_router *router)

@@ -290,8 +290,8 @@ static enum result fold_snapshot(struct actor_state_drain *drain, const struct p
 
 static enum result fold_request(struct actor_state_drain *drain, const struct proto_record *record)
 {
-    struct actor_request_body body;
-    if (actor_request_body_read(record->body, &body) != RESULT_OK ||
+    struct actor_remembered_body body;
+    if (actor_remembered_body_read(record->body, &body) != RESULT_OK ||
         record->workspace_id.count > LIMIT_ID_BYTES || record->name.count > LIMIT_REQUEST_ID_BYTES) {
         return RESULT_OK; /* nobody can be answered by it */
     }

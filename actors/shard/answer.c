@@ -105,9 +105,9 @@ void shard_record_request(struct actor_shard *shard, struct actor_remembered *re
     remembered->commit = shard->commit_number;
 }
 
-enum result actor_request_body_read(struct span body, struct actor_request_body *out)
+enum result actor_remembered_body_read(struct span body, struct actor_remembered_body *out)
 {
-    *out = (struct actor_request_body){.execution_id = wire_string_or(wire_at(body, 0), ""), .reply = wire_at(body, 1)};
+    *out = (struct actor_remembered_body){.execution_id = wire_string_or(wire_at(body, 0), ""), .reply = wire_at(body, 1)};
     if (wire_count(body) != 2 || out->execution_id.count == 0) {
         return RESULT_CORRUPT;
     }
@@ -121,7 +121,7 @@ static void remember(struct actor_shard *shard, struct actor_remembered *remembe
                      struct span body)
 {
     uint64_t expires_ms = shard->now.monotonic_ms + LIMIT_REQUEST_KEPT_MS;
-    if (actor_requests_reply(&shard->requests, remembered, body, expires_ms) == RESULT_OK) {
+    if (actor_remembered_reply(&shard->requests, remembered, body, expires_ms) == RESULT_OK) {
         shard_record_request(shard, remembered, execution_id);
     }
 }
@@ -204,7 +204,7 @@ void shard_refuse_all(struct actor_shard *shard, struct actor_work *work, const 
         reply_to(shard, waiter->to, waiter->spelling, false, body, 0);
         if (waiter->remembered != NULL) {
             answer_attached(shard, waiter->remembered, false, body, 0);
-            actor_requests_drop(&shard->requests, waiter->remembered);
+            actor_remembered_drop(&shard->requests, waiter->remembered);
         }
         waiter_free(shard, waiter);
     }
@@ -222,7 +222,7 @@ void shard_conclude(struct actor_shard *shard, const struct proto_message *reque
     if (ok && work != NULL) {
         remember(shard, remembered, shard_slot_id(work->slot), body);
     } else {
-        actor_requests_drop(&shard->requests, remembered);
+        actor_remembered_drop(&shard->requests, remembered);
     }
 }
 
@@ -236,7 +236,7 @@ void shard_refuse(struct actor_shard *shard, const struct proto_message *request
     shard_reply(shard, request, false, body, after);
     if (remembered != NULL) {
         answer_attached(shard, remembered, false, body, after);
-        actor_requests_drop(&shard->requests, remembered);
+        actor_remembered_drop(&shard->requests, remembered);
     }
 }
 

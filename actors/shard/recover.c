@@ -128,16 +128,16 @@ enum result actor_shard_recover_ended(struct actor_shard *shard, struct span exe
 
 enum result actor_shard_recover_request(struct actor_shard *shard, const struct proto_record *record, struct actor_time now)
 {
-    struct actor_request_body body;
+    struct actor_remembered_body body;
     int64_t age_ms = now.unix_ms - record->at_ms;
-    if (actor_request_body_read(record->body, &body) != RESULT_OK || age_ms >= (int64_t)LIMIT_REQUEST_KEPT_MS) {
+    if (actor_remembered_body_read(record->body, &body) != RESULT_OK || age_ms >= (int64_t)LIMIT_REQUEST_KEPT_MS) {
         return RESULT_OK; /* forgotten */
     }
     uint64_t expires_ms = now.monotonic_ms + LIMIT_REQUEST_KEPT_MS - (uint64_t)(age_ms < 0 ? 0 : age_ms);
-    if (actor_requests_find(&shard->routes, record->workspace_id, record->name) == NULL) {
+    if (actor_remembered_find(&shard->routes, record->workspace_id, record->name) == NULL) {
         struct actor_remembered *route =
-            actor_requests_add(&shard->routes, record->workspace_id, record->name, 0, record->at_ms);
-        if (route == NULL || actor_requests_reply(&shard->routes, route, body.execution_id, expires_ms) != RESULT_OK) {
+            actor_remembered_add(&shard->routes, record->workspace_id, record->name, 0, record->at_ms);
+        if (route == NULL || actor_remembered_reply(&shard->routes, route, body.execution_id, expires_ms) != RESULT_OK) {
             return RESULT_LIMIT;
         }
     }
@@ -145,18 +145,18 @@ enum result actor_shard_recover_request(struct actor_shard *shard, const struct 
         return RESULT_OK;
     }
     struct actor_remembered *remembered =
-        actor_requests_add(&shard->requests, record->workspace_id, record->name, record->number, record->at_ms);
+        actor_remembered_add(&shard->requests, record->workspace_id, record->name, record->number, record->at_ms);
     if (remembered == NULL) {
         return RESULT_LIMIT;
     }
     remembered->recorded = true;
     if (body.reply.count > 0) {
-        return actor_requests_reply(&shard->requests, remembered, body.reply, expires_ms);
+        return actor_remembered_reply(&shard->requests, remembered, body.reply, expires_ms);
     }
     struct actor_slot *slot = shard_slot_find(shard, body.execution_id);
     if (slot != NULL && slot->work != NULL) {
         return shard_wait_remembered(shard, slot->work, remembered);
     }
-    actor_requests_drop(&shard->requests, remembered); /* it came to nothing */
+    actor_remembered_drop(&shard->requests, remembered); /* it came to nothing */
     return RESULT_OK;
 }

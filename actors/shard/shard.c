@@ -37,8 +37,8 @@ enum result actor_shard_new(const struct actor_shard_options *options, struct ac
     shard->commit_number = 1;
     actor_table_init(&shard->slots);
     actor_directory_init(&shard->directory);
-    actor_requests_init(&shard->requests, LIMIT_REQUESTS_REMEMBERED);
-    actor_requests_init(&shard->routes, LIMIT_REQUESTS_REMEMBERED);
+    actor_remembered_init(&shard->requests, LIMIT_REQUESTS_REMEMBERED);
+    actor_remembered_init(&shard->routes, LIMIT_REQUESTS_REMEMBERED);
     arena_init(&shard->turn, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
     arena_init(&shard->records, RECORDS_BLOCK_BYTES, TURN_BYTES_MAX);
     arena_init(&shard->scratch, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
@@ -96,8 +96,8 @@ void actor_shard_free(struct actor_shard *shard)
     actor_queue_clear(&shard->effects);
     actor_queue_clear(&shard->awaits);
     shard_held_free(shard);
-    actor_requests_release(&shard->requests);
-    actor_requests_release(&shard->routes);
+    actor_remembered_release(&shard->requests);
+    actor_remembered_release(&shard->routes);
     actor_directory_release(&shard->directory);
     actor_alarms_release(&shard->alarms);
     actor_alarms_release(&shard->deadlines);
@@ -265,7 +265,7 @@ static uint64_t next_turn_ms(const struct actor_shard *shard)
     if (deadline_ms != INT64_MAX && (uint64_t)deadline_ms < due_ms) {
         due_ms = (uint64_t)deadline_ms;
     }
-    uint64_t expiry_ms = actor_requests_next_ms(&shard->requests);
+    uint64_t expiry_ms = actor_remembered_next_ms(&shard->requests);
     return expiry_ms < due_ms ? expiry_ms : due_ms;
 }
 
@@ -287,8 +287,8 @@ uint64_t actor_shard_turn(void *argument, struct proto_message *batch, struct ac
     shard_alarms_ring(shard);
     shard_run_slices(shard);
     shard_time_out(shard);
-    actor_requests_expire(&shard->requests, now.monotonic_ms);
-    actor_requests_expire(&shard->routes, now.monotonic_ms);
+    actor_remembered_expire(&shard->requests, now.monotonic_ms);
+    actor_remembered_expire(&shard->routes, now.monotonic_ms);
     shard_end(shard);
     answer_drain(shard);
     return next_turn_ms(shard);

@@ -83,11 +83,11 @@ MUST_USE enum result actor_shard_recover_request(struct actor_shard *shard, cons
                                                  struct actor_time now);
 
 /* The body of a REQUEST record: [executionId, reply or nil]. */
-struct actor_request_body {
+struct actor_remembered_body {
     struct span execution_id;
     struct span reply; /* empty: in flight */
 };
-MUST_USE enum result actor_request_body_read(struct span body, struct actor_request_body *out);
+MUST_USE enum result actor_remembered_body_read(struct span body, struct actor_remembered_body *out);
 
 /* Which shard owns an execution or a channel session. */
 uint32_t actor_shard_of(struct span key, uint32_t shard_count);

@@ -16,7 +16,7 @@
 #include "actors/library.h"
 #include "actors/queue.h"
 #include "actors/reply.h"
-#include "actors/requests.h"
+#include "actors/remembered.h"
 #include "actors/shard/shard.h"
 #include "actors/table.h"
 #include "engine/engine.h"
@@ -127,8 +127,8 @@ struct actor_shard {
     struct actor_library library;
     struct storage_hot *hot;
     struct actor_directory directory;
-    struct actor_requests requests;
-    struct actor_requests routes; /* (workspaceId, requestId) of session callbacks -> executionId */
+    struct actor_remembered_table requests;
+    struct actor_remembered_table routes; /* (workspaceId, requestId) of session callbacks -> executionId */
     struct actor_time now;
 
     struct actor_table slots;

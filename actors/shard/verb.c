@@ -1,6 +1,7 @@
 /*
  * verb.c: what a request asks of an execution. The router has checked ids and the types of all fields (actors/router.c).
  */
+#include "actors/request.h"
 #include "actors/shard/state.h"
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
@@ -9,31 +10,29 @@
 /* One request on its way through this file. */
 struct asking {
     struct proto_message *message; /* NULL once it was taken */
-    struct span body;
     enum proto_operation operation;
     struct execution_id id;
+    struct actor_request fields;
     struct actor_remembered *remembered;
     struct actor_lookup *lookup; /* what a fetch has found, or NULL */
 };
 
-static struct span field(const struct asking *asking, const char *name)
+static struct span field(const struct asking *asking, enum actor_field field) { return asking->fields.at[field]; }
+
+static struct span text_field(const struct asking *asking, enum actor_field field, const char *fallback)
 {
-    struct span value = wire_find_text(asking->body, name);
-    return value.count > 0 && wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
+    return actor_request_text(&asking->fields, field, fallback);
 }
 
-static struct span text_field(const struct asking *asking, const char *name, const char *fallback)
+static uint64_t timeout_of(const struct actor_request *fields)
 {
-    return wire_string_or(wire_find_text(asking->body, name), fallback);
+    return (uint64_t)actor_request_count(fields, ACTOR_FIELD_TIMEOUT, 0);
 }
 
-static uint64_t timeout_of(const struct asking *asking)
+static bool wants_accepted(const struct asking *asking)
 {
-    int64_t timeout_ms = wire_int_or(wire_find_text(asking->body, "timeoutMs"), 0);
-    return timeout_ms > 0 ? (uint64_t)timeout_ms : 0;
+    return span_is(text_field(asking, ACTOR_FIELD_WAIT, ""), "accepted");
 }
-
-static bool wants_accepted(const struct asking *asking) { return span_is(text_field(asking, "wait", ""), "accepted"); }
 
 /* ---- endings ---- */
 
@@ -109,8 +108,9 @@ static void wait_attached(struct actor_shard *shard, struct actor_work *work, st
         return; /* answered: so are they */
     }
     while ((repeat = actor_queue_pop(&remembered->attached)) != NULL) {
-        uint64_t timeout_ms = timeout_of(&(struct asking){.body = repeat->as.request.body});
-        if (shard_wait(shard, work, repeat, NULL, timeout_ms) == NULL) {
+        struct actor_request fields;
+        actor_request_read(repeat->as.request.body, &fields);
+        if (shard_wait(shard, work, repeat, NULL, timeout_of(&fields)) == NULL) {
             shard_refuse(shard, repeat, NULL,
                          &(struct actor_refusal){.error = PROTO_ERROR_Overloaded,
                                                  .message = span_text("too many requests wait")},
@@ -124,7 +124,7 @@ static void wait_attached(struct actor_shard *shard, struct actor_work *work, st
 static struct actor_waiter *begin_wait(struct actor_shard *shard, struct asking *asking, struct actor_work *work)
 {
     struct actor_waiter *waiter =
-        shard_wait(shard, work, asking->message, asking->remembered, timeout_of(asking));
+        shard_wait(shard, work, asking->message, asking->remembered, timeout_of(&asking->fields));
     if (waiter == NULL) {
         actor_count(&shard->counters.overloaded, 1);
         refuse_text(shard, asking, PROTO_ERROR_Overloaded, "too many requests wait");
@@ -166,34 +166,34 @@ static enum result submit(struct actor_shard *shard, struct asking *asking, stru
 
 static bool id_may_be_taken(const struct asking *asking)
 {
-    return field(asking, "executionId").count > 0 || field(asking, "requestId").count > 0;
+    return field(asking, ACTOR_FIELD_EXECUTION_ID).count > 0 || field(asking, ACTOR_FIELD_REQUEST_ID).count > 0;
 }
 
 /* RESULT_NOT_FOUND: no such process; RESULT_LIMIT: no memory, or the start is too large. */
 static enum result make_execution(struct actor_shard *shard, const struct asking *asking,
                                   struct engine_execution **execution)
 {
-    struct span project = text_field(asking, "projectId", "default");
-    int64_t version = wire_int_or(wire_find_text(asking->body, "version"), 0);
+    struct span project = text_field(asking, ACTOR_FIELD_PROJECT, "default");
+    int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_VERSION, 0);
     const struct engine_library *library = &shard->library.engine;
     const struct engine_process *process =
         version < 0 || version > UINT32_MAX
             ? NULL
-            : library->process(library, project, text_field(asking, "process", ""), (uint32_t)version);
+            : library->process(library, project, text_field(asking, ACTOR_FIELD_PROCESS, ""), (uint32_t)version);
     if (process == NULL) {
         return RESULT_NOT_FOUND;
     }
     struct engine_start start = {
         .id = asking->id,
-        .workspace = text_field(asking, "workspaceId", "default"),
+        .workspace = text_field(asking, ACTOR_FIELD_WORKSPACE, "default"),
         .project = project,
-        .channel = text_field(asking, "channel", ""),
-        .channel_session_id = text_field(asking, "channelSessionId", ""),
-        .request = field(asking, "request"),
-        .context = field(asking, "context"),
-        .execution = field(asking, "execution"),
-        .traceparent = text_field(asking, "traceparent", ""),
-        .is_test = wire_bool_or(wire_find_text(asking->body, "isTest"), false),
+        .channel = text_field(asking, ACTOR_FIELD_CHANNEL, ""),
+        .channel_session_id = text_field(asking, ACTOR_FIELD_SESSION, ""),
+        .request = field(asking, ACTOR_FIELD_REQUEST),
+        .context = field(asking, ACTOR_FIELD_CONTEXT),
+        .execution = field(asking, ACTOR_FIELD_EXECUTION),
+        .traceparent = text_field(asking, ACTOR_FIELD_TRACEPARENT, ""),
+        .is_test = wire_bool_or(field(asking, ACTOR_FIELD_IS_TEST), false),
         .process = process,
     };
     *execution = engine_new(library, &start, shard->now.unix_ms);
@@ -205,9 +205,9 @@ static struct actor_work *make_work(struct actor_shard *shard, struct asking *as
     struct engine_execution *execution = NULL;
     enum result result = make_execution(shard, asking, &execution);
     if (result == RESULT_NOT_FOUND) {
-        struct span process = text_field(asking, "process", "");
+        struct span process = text_field(asking, ACTOR_FIELD_PROCESS, "");
         struct span message = arena_format(&shard->turn, "process \"%.*s\" is not deployed in project \"%.*s\"",
-                                           SPAN_ARG(process), SPAN_ARG(text_field(asking, "projectId", "default")));
+                                           SPAN_ARG(process), SPAN_ARG(text_field(asking, ACTOR_FIELD_PROJECT, "default")));
         refuse(shard, asking, &(struct actor_refusal){.error = PROTO_ERROR_DefinitionNotFound, .message = message}, NULL);
         return NULL;
     }
@@ -284,10 +284,10 @@ static struct engine_input callback_input(struct actor_shard *shard, const struc
 {
     return (struct engine_input){.kind = ENGINE_IN_CALLBACK,
                                  .now_ms = shard->now.unix_ms,
-                                 .task_id = text_field(asking, "taskId", ""),
-                                 .payload = wire_find_text(asking->body, "payload"),
-                                 .output = field(asking, "output"),
-                                 .error = field(asking, "error")};
+                                 .task_id = text_field(asking, ACTOR_FIELD_TASK_ID, ""),
+                                 .payload = field(asking, ACTOR_FIELD_PAYLOAD),
+                                 .output = field(asking, ACTOR_FIELD_OUTPUT),
+                                 .error = field(asking, ACTOR_FIELD_ERROR)};
 }
 
 /* engine.md 9: one that comes before its wait is kept by the engine, in the execution. */
@@ -337,8 +337,8 @@ static void operate(struct actor_shard *shard, struct asking *asking)
     }
     struct engine_input input = {.kind = verb_inputs[asking->operation],
                                  .now_ms = shard->now.unix_ms,
-                                 .task_id = text_field(asking, "taskId", ""),
-                                 .reason = text_field(asking, "reason", "")};
+                                 .task_id = text_field(asking, ACTOR_FIELD_TASK_ID, ""),
+                                 .reason = text_field(asking, ACTOR_FIELD_REASON, "")};
     enum result result = submit(shard, asking, work, &input, answers_at_once(asking));
     if (result != RESULT_OK && asking->message != NULL) {
         refuse_accept(shard, asking, work);
@@ -383,7 +383,7 @@ static void forget(struct actor_shard *shard, struct asking *asking)
 
 static bool includes(const struct asking *asking, const char *what)
 {
-    struct span include = wire_find_text(asking->body, "include");
+    struct span include = field(asking, ACTOR_FIELD_INCLUDE);
     if (wire_is(include, WIRE_STRING)) {
         return span_is(wire_head(include).as.text, what);
     }
@@ -495,11 +495,11 @@ static void get(struct actor_shard *shard, struct asking *asking)
 /* This shard keeps the session: whom does it mean? Remembered for repeats, which may come when the execution has moved on. */
 static bool resolve(struct actor_shard *shard, struct asking *asking)
 {
-    struct span session = text_field(asking, "channelSessionId", "");
-    struct span request_id = text_field(asking, "requestId", "");
-    struct span workspace = text_field(asking, "workspaceId", "default");
+    struct span session = text_field(asking, ACTOR_FIELD_SESSION, "");
+    struct span request_id = text_field(asking, ACTOR_FIELD_REQUEST_ID, "");
+    struct span workspace = text_field(asking, ACTOR_FIELD_WORKSPACE, "default");
     struct actor_remembered *route =
-        request_id.count == 0 ? NULL : actor_requests_find(&shard->routes, workspace, request_id);
+        request_id.count == 0 ? NULL : actor_remembered_find(&shard->routes, workspace, request_id);
     if (route != NULL) {
         return execution_id_parse(route->reply, &asking->id) == RESULT_OK;
     }
@@ -508,10 +508,10 @@ static bool resolve(struct actor_shard *shard, struct asking *asking)
     }
     route = request_id.count == 0
                 ? NULL
-                : actor_requests_add(&shard->routes, workspace, request_id, 0, shard->now.unix_ms);
-    if (route != NULL && actor_requests_reply(&shard->routes, route, execution_id_span(&asking->id),
+                : actor_remembered_add(&shard->routes, workspace, request_id, 0, shard->now.unix_ms);
+    if (route != NULL && actor_remembered_reply(&shard->routes, route, execution_id_span(&asking->id),
                                               shard->now.monotonic_ms + LIMIT_REQUEST_KEPT_MS) != RESULT_OK) {
-        actor_requests_drop(&shard->routes, route);
+        actor_remembered_drop(&shard->routes, route);
     }
     return true;
 }
@@ -548,7 +548,7 @@ static bool changes_something(enum proto_operation operation)
 static void answer_repeat(struct actor_shard *shard, struct asking *asking, struct actor_remembered *first)
 {
     actor_count(&shard->counters.repeated, 1);
-    if (first->body_hash != base_hash(asking->body, 0)) {
+    if (first->body_hash != base_hash(asking->message->as.request.body, 0)) {
         actor_reply_refuse(asking->message, &shard->turn,
                            &(struct actor_refusal){.error = PROTO_ERROR_InvalidRequest,
                                                    .message = span_text("requestId was used with another body")});
@@ -578,19 +578,19 @@ static void answer_repeat(struct actor_shard *shard, struct asking *asking, stru
 /* true: go on. false: it was a repeat, or it cannot be remembered. */
 static bool remember_request(struct actor_shard *shard, struct asking *asking)
 {
-    struct span request_id = text_field(asking, "requestId", "");
+    struct span request_id = text_field(asking, ACTOR_FIELD_REQUEST_ID, "");
     if (request_id.count == 0 || !changes_something(asking->operation)) {
         return true;
     }
-    struct span workspace = text_field(asking, "workspaceId", "default");
-    struct actor_remembered *first = actor_requests_find(&shard->requests, workspace, request_id);
+    struct span workspace = text_field(asking, ACTOR_FIELD_WORKSPACE, "default");
+    struct actor_remembered *first = actor_remembered_find(&shard->requests, workspace, request_id);
     if (first != NULL && asking->lookup == NULL) {
         answer_repeat(shard, asking, first);
         return false;
     }
     asking->remembered = first != NULL ? first
-                                       : actor_requests_add(&shard->requests, workspace, request_id,
-                                                            base_hash(asking->body, 0), shard->now.unix_ms);
+                                       : actor_remembered_add(&shard->requests, workspace, request_id,
+                                                            base_hash(asking->message->as.request.body, 0), shard->now.unix_ms);
     if (asking->remembered == NULL) {
         refuse_text(shard, asking, PROTO_ERROR_Overloaded, "no memory to remember the request by its requestId");
         return false;
@@ -607,7 +607,6 @@ static void (*const verbs[PROTO_OP_COUNT])(struct actor_shard *shard, struct ask
 void shard_request(struct actor_shard *shard, struct proto_message *message, struct actor_lookup *lookup)
 {
     struct asking asking = {.message = message,
-                            .body = message->as.request.body,
                             .operation = message->as.request.operation,
                             .id = message->as.request.execution_id,
                             .lookup = lookup};
@@ -618,6 +617,7 @@ void shard_request(struct actor_shard *shard, struct proto_message *message, str
         shard_tasks(shard, message);
         return;
     }
+    actor_request_read(message->as.request.body, &asking.fields);
     if (asking.id.count == 0) {
         ASSERT(asking.operation == PROTO_OP_CALLBACK);
         if (!route_by_session(shard, &asking)) {

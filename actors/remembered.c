@@ -1,7 +1,7 @@
 /*
- * requests.c: a hash table, and the replied ones in the order of their replies, which is the order of their expiry.
+ * remembered.c: a hash table, and the replied ones in the order of their replies, which is the order of their expiry.
  */
-#include "actors/requests.h"
+#include "actors/remembered.h"
 
 #include <stdlib.h>
 
@@ -14,10 +14,10 @@ static uint64_t hash_of(struct span workspace, struct span request_id)
     return base_hash(request_id, base_hash(workspace, 1));
 }
 
-void actor_requests_init(struct actor_requests *requests, uint32_t replied_max)
+void actor_remembered_init(struct actor_remembered_table *requests, uint32_t replied_max)
 {
     ASSERT(replied_max > 0);
-    *requests = (struct actor_requests){.replied_max = replied_max};
+    *requests = (struct actor_remembered_table){.replied_max = replied_max};
     actor_table_init(&requests->table);
 }
 
@@ -28,13 +28,13 @@ static void free_remembered(struct actor_remembered *remembered)
     free(remembered);
 }
 
-static void forget(struct actor_requests *requests, struct actor_remembered *remembered)
+static void forget(struct actor_remembered_table *requests, struct actor_remembered *remembered)
 {
     actor_table_remove(&requests->table, &remembered->link);
     free_remembered(remembered);
 }
 
-static void forget_oldest(struct actor_requests *requests)
+static void forget_oldest(struct actor_remembered_table *requests)
 {
     struct actor_remembered *oldest = requests->oldest;
     ASSERT(oldest->replied);
@@ -43,7 +43,7 @@ static void forget_oldest(struct actor_requests *requests)
     forget(requests, oldest);
 }
 
-void actor_requests_release(struct actor_requests *requests)
+void actor_remembered_release(struct actor_remembered_table *requests)
 {
     struct actor_link *next;
     for (struct actor_link *link = actor_table_take_all(&requests->table); link != NULL; link = next) {
@@ -53,7 +53,7 @@ void actor_requests_release(struct actor_requests *requests)
     actor_table_release(&requests->table);
 }
 
-struct actor_remembered *actor_requests_find(struct actor_requests *requests, struct span workspace, struct span request_id)
+struct actor_remembered *actor_remembered_find(struct actor_remembered_table *requests, struct span workspace, struct span request_id)
 {
     for (struct actor_link *link = actor_table_find(&requests->table, hash_of(workspace, request_id)); link != NULL;
          link = actor_table_again(link)) {
@@ -66,7 +66,7 @@ struct actor_remembered *actor_requests_find(struct actor_requests *requests, st
     return NULL;
 }
 
-struct actor_remembered *actor_requests_add(struct actor_requests *requests, struct span workspace, struct span request_id,
+struct actor_remembered *actor_remembered_add(struct actor_remembered_table *requests, struct span workspace, struct span request_id,
                                             uint64_t body_hash, int64_t at_ms)
 {
     ASSERT(workspace.count <= LIMIT_ID_BYTES);
@@ -89,7 +89,7 @@ struct actor_remembered *actor_requests_add(struct actor_requests *requests, str
     return remembered;
 }
 
-enum result actor_requests_reply(struct actor_requests *requests, struct actor_remembered *remembered, struct span reply,
+enum result actor_remembered_reply(struct actor_remembered_table *requests, struct actor_remembered *remembered, struct span reply,
                                  uint64_t expires_ms)
 {
     ASSERT(!remembered->replied);
@@ -116,21 +116,21 @@ enum result actor_requests_reply(struct actor_requests *requests, struct actor_r
     return RESULT_OK;
 }
 
-void actor_requests_drop(struct actor_requests *requests, struct actor_remembered *remembered)
+void actor_remembered_drop(struct actor_remembered_table *requests, struct actor_remembered *remembered)
 {
     ASSERT(!remembered->replied);
     ASSERT(remembered->attached.oldest == NULL);
     forget(requests, remembered);
 }
 
-void actor_requests_expire(struct actor_requests *requests, uint64_t now_ms)
+void actor_remembered_expire(struct actor_remembered_table *requests, uint64_t now_ms)
 {
     while (requests->oldest != NULL && requests->oldest->expires_ms <= now_ms) {
         forget_oldest(requests);
     }
 }
 
-uint64_t actor_requests_next_ms(const struct actor_requests *requests)
+uint64_t actor_remembered_next_ms(const struct actor_remembered_table *requests)
 {
     return requests->oldest == NULL ? UINT64_MAX : requests->oldest->expires_ms;
 }

@@ -1,11 +1,11 @@
 /*
- * requests.h: what makes a requestId idempotent for 10 minutes (interfaces.md 2): one table of remembered requests.
+ * remembered.h: what makes a requestId idempotent for 10 minutes (interfaces.md 2): one table of remembered requests.
  *
  * A request is in flight until its first reply; repeats attach to it. Then its reply is kept, the newest
  * LIMIT_REQUESTS_REMEMBERED of them. Key: (workspaceId, requestId). Not thread-safe: one actor's.
  */
-#ifndef ACTORS_REQUESTS_H
-#define ACTORS_REQUESTS_H
+#ifndef ACTORS_REMEMBERED_H
+#define ACTORS_REMEMBERED_H
 
 #include "actors/queue.h"
 #include "actors/table.h"
@@ -28,8 +28,8 @@ struct actor_remembered {
     uint8_t key[]; /* workspaceId NUL requestId */
 };
 
-struct actor_requests {
-    /* private to requests.c */
+struct actor_remembered_table {
+    /* private to remembered.c */
     struct actor_table table;
     struct actor_remembered *oldest;
     struct actor_remembered *newest;
@@ -37,24 +37,24 @@ struct actor_requests {
     uint32_t replied_max;
 };
 
-void actor_requests_init(struct actor_requests *requests, uint32_t replied_max);
+void actor_remembered_init(struct actor_remembered_table *requests, uint32_t replied_max);
 /* Frees everything, attached messages included. */
-void actor_requests_release(struct actor_requests *requests);
+void actor_remembered_release(struct actor_remembered_table *requests);
 
 /* NULL when not remembered. */
-struct actor_remembered *actor_requests_find(struct actor_requests *requests, struct span workspace, struct span request_id);
+struct actor_remembered *actor_remembered_find(struct actor_remembered_table *requests, struct span workspace, struct span request_id);
 /* A new one in flight; it must not be remembered yet. NULL: no memory. */
-struct actor_remembered *actor_requests_add(struct actor_requests *requests, struct span workspace, struct span request_id,
+struct actor_remembered *actor_remembered_add(struct actor_remembered_table *requests, struct span workspace, struct span request_id,
                                             uint64_t body_hash, int64_t at_ms);
 /* The first reply, copied: from now on it is forgotten at expires_ms. RESULT_LIMIT: no memory, and it is in flight still. */
-MUST_USE enum result actor_requests_reply(struct actor_requests *requests, struct actor_remembered *remembered,
+MUST_USE enum result actor_remembered_reply(struct actor_remembered_table *requests, struct actor_remembered *remembered,
                                           struct span reply, uint64_t expires_ms);
 /* One in flight that came to nothing (it was refused): as if it had never come. Attached must be empty. */
-void actor_requests_drop(struct actor_requests *requests, struct actor_remembered *remembered);
+void actor_remembered_drop(struct actor_remembered_table *requests, struct actor_remembered *remembered);
 /* Forgets what has expired. */
-void actor_requests_expire(struct actor_requests *requests, uint64_t now_ms);
+void actor_remembered_expire(struct actor_remembered_table *requests, uint64_t now_ms);
 /* monotonic ms of the next expiry, UINT64_MAX: none */
-uint64_t actor_requests_next_ms(const struct actor_requests *requests);
+uint64_t actor_remembered_next_ms(const struct actor_remembered_table *requests);
 
 static inline struct span actor_remembered_workspace(const struct actor_remembered *remembered)
 {

@@ -1,0 +1,100 @@
+/*
+ * request.c: pure functions, any thread.
+ */
+#include "actors/request.h"
+
+#include "proto/base/assert.h"
+#include "proto/base/id.h"
+#include "proto/base/limits.h"
+#include "proto/wire/reader.h"
+
+static const struct {
+    struct span name;
+    enum actor_field_rule rule;
+} fields[ACTOR_FIELD_COUNT] = {
+#define X(symbol, name, rule) {{(const uint8_t *)name, sizeof name - 1}, ACTOR_RULE_##rule},
+    ACTOR_REQUEST_FIELDS(X)
+#undef X
+};
+
+void actor_request_read(struct span body, struct actor_request *out)
+{
+    *out = (struct actor_request){0};
+    struct wire_map_walk walk = wire_map_begin(body);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        for (size_t i = 0; i < ACTOR_FIELD_COUNT; i++) {
+            if (key.count == fields[i].name.count && memcmp(key.bytes, fields[i].name.bytes, key.count) == 0) {
+                out->at[i] = wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
+                break;
+            }
+        }
+    }
+}
+
+/* What the rule wants; NULL: it holds. */
+static const char *breach(enum actor_field_rule rule, struct span value)
+{
+    struct wire_value head = wire_head(value);
+    bool text = head.type == WIRE_STRING;
+    switch (rule) {
+    case ACTOR_RULE_ANY:
+        return NULL;
+    case ACTOR_RULE_TEXT:
+        return text ? NULL : "a string";
+    case ACTOR_RULE_ID:
+        return text && id_is_valid(head.as.text)
+                   ? NULL
+                   : "1 to 128 of A-Z a-z 0-9 . _ : @ + -, neither starting nor ending with a dot";
+    case ACTOR_RULE_SESSION:
+        return text && channel_session_id_is_valid(head.as.text) ? NULL
+                                                                 : "1 to 512 bytes of UTF-8 without control characters";
+    case ACTOR_RULE_REQUEST_ID:
+        return text && head.as.text.count > 0 && head.as.text.count <= LIMIT_REQUEST_ID_BYTES
+                   ? NULL
+                   : "a string of 1 to 512 bytes";
+    case ACTOR_RULE_MAP:
+        return head.type == WIRE_MAP ? NULL : "an object";
+    case ACTOR_RULE_BOOL:
+        return head.type == WIRE_BOOL ? NULL : "true or false";
+    case ACTOR_RULE_COUNT:
+        return head.type == WIRE_INT && head.as.integer >= 0 && head.as.integer <= UINT32_MAX ? NULL
+                                                                                             : "a whole number from 0";
+    case ACTOR_RULE_WAIT:
+        return text && (span_is(head.as.text, "segment") || span_is(head.as.text, "accepted"))
+                   ? NULL
+                   : "\"segment\" or \"accepted\"";
+    }
+    ASSERT_UNREACHABLE();
+}
+
+enum actor_field actor_request_check(const struct actor_request *request, const char **wanted)
+{
+    for (enum actor_field field = 0; field < ACTOR_FIELD_COUNT; field++) {
+        if (request->at[field].count == 0) {
+            continue;
+        }
+        *wanted = breach(fields[field].rule, request->at[field]);
+        if (*wanted != NULL) {
+            return field;
+        }
+    }
+    return ACTOR_FIELD_COUNT;
+}
+
+const char *actor_field_name(enum actor_field field)
+{
+    ASSERT(field < ACTOR_FIELD_COUNT);
+    return (const char *)fields[field].name.bytes;
+}
+
+struct span actor_request_text(const struct actor_request *request, enum actor_field field, const char *fallback)
+{
+    return request->at[field].count == 0 ? span_text(fallback) : wire_head(request->at[field]).as.text;
+}
+
+int64_t actor_request_count(const struct actor_request *request, enum actor_field field, int64_t fallback)
+{
+    return request->at[field].count == 0 ? fallback : wire_head(request->at[field]).as.integer;
+}
