@@ -210,6 +210,31 @@ member lifecycle '"WaitingForHuman"'
 stop_engine INT
 exits 0
 
+it "SIGTERM does not wait for ever: what still runs is left to the journal, and the next engine goes on with it"
+start_engine --project "$scratch/projects" --set shutdownTimeout=300ms
+kill -STOP "$modules_pid"
+run start order --project shop --workspace shop --request '{"total": 300}' --id order-5 --wait accepted
+exits 0
+stop_engine TERM
+exits 0
+complains "strider: stopped; the journal holds what is not flushed yet"
+
+it "a second signal ends at once, and nothing acknowledged is lost by it"
+start_engine --project "$scratch/projects"
+run start order --project shop --workspace shop --request '{"total": 400}' --id order-6 --wait accepted
+exits 0
+kill -TERM "$engine_pid"
+check "it stops" await "$scratch/engine.log" SERVE-STOPPING
+stop_engine TERM
+exits 1
+complains "strider: second signal, leaving at once"
+kill -CONT "$modules_pid"
+start_engine --project "$scratch/projects"
+check "order-5 went on" until_waiting order-5 approve
+check "order-6 went on" until_waiting order-6 approve
+stop_engine TERM
+exits 0
+
 it "a token is asked for where one is configured"
 printf 'open sesame\n' >"$scratch/tokens"
 start_engine --project "$scratch/projects" --set "auth.file=$scratch/tokens"
