@@ -44,12 +44,12 @@ static size_t list_verbs(const struct cli_verb *out[VERBS_MAX])
     out[count++] = &cli_validate;
     out[count++] = &cli_eval;
     out[count++] = &cli_test;
-    for (const struct cli_verb *verb = cli_client_verbs; verb->name != NULL; verb++) {
-        out[count++] = verb;
-    }
 #ifdef STRIDER_WITH_PERF
     out[count++] = &bench_verb;
 #endif
+    for (const struct cli_verb *verb = cli_client_verbs; verb->name != NULL; verb++) {
+        out[count++] = verb;
+    }
     out[count++] = &version_verb;
     return count;
 }
@@ -76,7 +76,7 @@ static void print_help(FILE *out)
         if (verbs[i] == &cli_client_verbs[0]) {
             fprintf(out, "\nWith a running engine (--connect URL):\n");
         }
-        if (verbs[i]->run != NULL && verbs[i] == &version_verb) {
+        if (verbs[i] == &version_verb) {
             fprintf(out, "\n");
         }
         fprintf(out, "  %-12s %s\n", verbs[i]->name, verbs[i]->summary);

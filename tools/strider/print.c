@@ -55,6 +55,19 @@ static struct span cell_of_waits(struct span waits, struct arena *arena)
     return clean(text, arena);
 }
 
+static struct span cell_of_texts(struct span texts, struct arena *arena)
+{
+    struct span text = SPAN_EMPTY;
+    struct wire_map_walk walk = wire_array_begin(texts);
+    struct span item;
+    while (wire_array_next(&walk, &item)) {
+        struct span word = wire_string_or(item, "?");
+        text = arena_format(arena, "%.*s%s%.*s", SPAN_ARG(text), text.count == 0 ? "" : ", ",
+                            SPAN_ARG(word));
+    }
+    return clean(text, arena);
+}
+
 struct span cli_cell(struct span value, struct arena *arena)
 {
     struct span text = SPAN_EMPTY;
@@ -69,6 +82,9 @@ struct span cli_cell(struct span value, struct arena *arena)
     }
     if (wire_is(value, WIRE_ARRAY) && wire_find_text(wire_at(value, 0), "kind").count > 0) {
         return cell_of_waits(value, arena);
+    }
+    if (wire_is(wire_at(value, 0), WIRE_STRING)) {
+        return cell_of_texts(value, arena);
     }
     if (json_from_wire(value, JSON_COMPACT, arena, &text) != RESULT_OK) {
         return SPAN_EMPTY;

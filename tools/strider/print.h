@@ -28,8 +28,8 @@ void cli_print_table(const struct cli_column *columns, struct span rows, struct 
  * JSON. */
 void cli_print_members(struct span map, struct arena *arena);
 /*
- * A value as a cell: text as it is, control characters replaced; a list of waits as "approve
- * (human), pay (retry)"; all else as JSON; nil as nothing.
+ * A value as a cell: text as it is, control characters replaced; a list of texts as "a, b"; a list
+ * of waits as "approve (human), pay (retry)"; all else as JSON; nil as nothing.
  */
 struct span cli_cell(struct span value, struct arena *arena);
 
