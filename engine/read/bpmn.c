@@ -297,6 +297,8 @@ static void describe_process(struct draft *draft, struct draft_process *process)
     struct engine_process *model = process->model;
     model->id = engine_draft_keep(draft, engine_xml_id(element));
     model->name = engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, "name"));
+    model->version_tag =
+        engine_draft_keep(draft, engine_xml_attribute(element, XML_CAMUNDA, "versionTag"));
     model->executable = engine_xml_bool(element, XML_NONE, "isExecutable", true);
     model->line = element->line;
     set_id(draft, element, ID_PROCESS, process->index, 0);

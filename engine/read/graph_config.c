@@ -3,6 +3,7 @@
  * does not name goes to its module; elsewhere it is listed as ignored.
  */
 #include "engine/read/activity.h"
+#include "engine/read/draft.h"
 #include "engine/read/event.h"
 #include "engine/read/graph_node.h"
 #include "proto/base/assert.h"
@@ -25,6 +26,7 @@ enum {
     RECEIVE = 1 << 12,
     GATEWAY = 1 << 13,
     ACTIVITY = TASK | SCOPE | CALL,
+    ANY = ACTIVITY | EVENT | GATEWAY,
 };
 
 static unsigned groups_of(enum engine_kind kind)
@@ -80,7 +82,7 @@ static const struct {
     const char *attribute;
     enum form form;
 } attributes[] = {
-    {"task_type", TASK | GATEWAY, XML_STRIDER, "type", TEXT},
+    {"task_type", TASK | GATEWAY | EVENT, XML_STRIDER, "type", TEXT},
     {"retries", TASK, XML_STRIDER, "retries", EXPRESSION},
     {"result_variable", TASK, XML_STRIDER, "resultVariable", TEXT},
     {"correlation_key", MESSAGE, XML_STRIDER, "correlationKey", EXPRESSION},
@@ -88,7 +90,7 @@ static const struct {
     {"candidate_groups", USER, XML_STRIDER, "candidateGroups", EXPRESSION},
     {"candidate_users", USER, XML_STRIDER, "candidateUsers", EXPRESSION},
     {"due_date", USER, XML_STRIDER, "dueDate", EXPRESSION},
-    {"form_key", USER, XML_STRIDER, "formKey", TEXT},
+    {"form_key", USER | START, XML_STRIDER, "formKey", TEXT},
     {"script_format", SCRIPT, XML_NONE, "scriptFormat", TEXT},
     {"for_compensation", ACTIVITY, XML_NONE, "isForCompensation", FLAG},
     {"triggered_by_event", SCOPE, XML_NONE, "triggeredByEvent", FLAG},
@@ -192,7 +194,7 @@ static void compose_script(struct graph_node *node, struct span value)
     bool has_format = wire_find_text(node->config, "script_format").count > 0;
     struct span text = wire_is(value, WIRE_STRING) ? wire_head(value).as.text : SPAN_EMPTY;
     add_text_child(node, node->element, "script", text);
-    if (!has_format) {
+    if (!has_format && !engine_draft_is_marked(text)) {
         set(node, "scriptFormat", "feel");
     }
 }
@@ -256,6 +258,12 @@ static void compose_propagation(struct graph_node *node, const char *member, con
         called->space = XML_ZEEBE;
     }
     engine_compose_set(arena, called, XML_NONE, attribute, text);
+}
+
+/* For a module, where the name is taken by a member of the node's own, or the node is no task. */
+static void compose_settings(struct graph_node *node, struct span value)
+{
+    compose_pairs(node, "settings", value, add_header);
 }
 
 static void compose_propagate_in(struct graph_node *node, struct span value)
@@ -372,6 +380,7 @@ static const struct {
     {"interrupting", START | BOUNDARY, compose_interrupting},
     {"propagate_in", CALL, compose_propagate_in},
     {"propagate_out", CALL, compose_propagate_out},
+    {"settings", ANY, compose_settings},
 };
 
 static bool compose_member(struct graph_node *node, unsigned groups, struct span key,
@@ -384,6 +393,22 @@ static bool compose_member(struct graph_node *node, unsigned groups, struct span
         }
     }
     return compose_attribute(node, groups, key, value);
+}
+
+bool engine_graph_knows(enum engine_kind kind, struct span key)
+{
+    unsigned groups = groups_of(kind);
+    for (size_t i = 0; i < sizeof composers / sizeof composers[0]; i++) {
+        if ((composers[i].groups & groups) != 0 && span_is(key, composers[i].member)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        if ((attributes[i].groups & groups) != 0 && span_is(key, attributes[i].member)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void engine_graph_compose_headers(struct graph_node *node)

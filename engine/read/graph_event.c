@@ -68,8 +68,10 @@ static void compose_timer(struct graph_node *node, struct xml_element *definitio
         const char *element;
     } rows[] = {{"date", "timeDate"}, {"duration", "timeDuration"}, {"cycle", "timeCycle"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct span text;
-        if (spell_member(node, map, rows[i].member, &text) && text.count > 0) {
+        struct span value = wire_find_text(map, rows[i].member);
+        struct span text = SPAN_EMPTY; /* null: the kind of time is known, but not when */
+        bool is_whole = wire_is(value, WIRE_NIL) || spell_member(node, map, rows[i].member, &text);
+        if (value.count > 0 && is_whole) {
             add_child(node, definition, rows[i].element, text);
         }
     }

@@ -74,6 +74,8 @@ struct span engine_graph_text(struct graph *graph, struct span map, struct span 
 /* The nodes and edges of a scope, into its element. */
 void engine_graph_compose_scope(struct graph *graph, struct xml_element *scope, struct span map);
 
+/* Is this member of config one of the node's own, for this kind, so that no module sees it? */
+bool engine_graph_knows(enum engine_kind kind, struct span key);
 /* Does the node's type read this member of config itself? */
 bool engine_graph_takes(const struct graph_node *node, struct span key);
 /* "boundaryEvent" as "boundary_event". */

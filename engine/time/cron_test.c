@@ -3,6 +3,9 @@
  * the dates at which the zones' clocks change.
  */
 #include "engine/time/cron.h"
+
+#include <criterion/criterion.h>
+
 #include "engine/time/zone_sample.h"
 #include "proto/base/text.h"
 

@@ -1,11 +1,9 @@
 /*
- * zone_sample.h: for this folder's tests: zones made in memory, without files.
+ * zone_sample.h: for this folder's tests, which include criterion/criterion.h before it: zones made
+ * in memory, without files.
  */
 #ifndef ENGINE_TIME_ZONE_SAMPLE_H
 #define ENGINE_TIME_ZONE_SAMPLE_H
-
-#include <criterion/criterion.h>
-#include <stdio.h>
 
 #include "engine/time/iso8601.h"
 #include "engine/time/zone.h"

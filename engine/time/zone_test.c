@@ -2,6 +2,8 @@
  * Zones from made-up TZif files. Expected instants are those of the zone database's rules, worked
  * out by hand.
  */
+#include <criterion/criterion.h>
+
 #include "engine/time/zone_sample.h"
 
 static int64_t seconds(const char *text)

@@ -1,0 +1,31 @@
+/*
+ * write.h: a compiled definition as a file of any notation. What a notation cannot say is refused,
+ * by name, never left out silently.
+ *
+ * All expressions are spelled with their marker, all vendors' extensions as Strider's own or
+ * BPMN's; drawings (positions, sizes, ways of flows, places of labels) are kept.
+ */
+#ifndef ENGINE_WRITE_WRITE_H
+#define ENGINE_WRITE_WRITE_H
+
+#include "engine/read/read.h"
+
+/*
+ * `process_id` chooses a process; empty: all of them in BPMN, the only one in the other notations,
+ * which hold one a file. *out lives in the arena. RESULT_INVALID: the report has errors that say
+ * what cannot be written; RESULT_LIMIT: the arena is full.
+ */
+MUST_USE enum result engine_write(const struct engine_definition *definition,
+                                  struct span process_id, enum engine_notation notation,
+                                  struct engine_report *report, struct arena *arena,
+                                  struct span *out);
+
+/*
+ * What stands in a BPMN file beside processes and what they execute (lanes, data objects,
+ * annotations, documentation, pools), as warnings: another notation, and a BPMN file that is
+ * written anew, does not keep it. `content` is the file that the definition was read from; other
+ * notations than BPMN have nothing of the kind.
+ */
+MUST_USE enum result engine_write_list_lost(struct span content, struct engine_report *report);
+
+#endif
