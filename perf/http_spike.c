@@ -137,7 +137,7 @@ static void raw_epoll(const struct setting *setting, struct outcome *out)
         setsockopt(peers[index].fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         if (connect(peers[index].fd, (struct sockaddr *)&address, sizeof address) != 0) {
             perror("connect");
-            exit(1);
+            abort();
         }
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &peers[index]};
         epoll_ctl(poll_fd, EPOLL_CTL_ADD, peers[index].fd, &event);

@@ -589,7 +589,7 @@ static void events_are_streamed(void)
     REQUIRE(large != NULL);
     size_t count = (size_t)snprintf(large, 300000, "{\"event\":\"large\",\"text\":\"");
     memset(large + count, 'x', 200000);
-    strcpy(large + count + 200000, "\"}");
+    memcpy(large + count + 200000, "\"}", sizeof "\"}");
     for (int n = 0; n < 400; n++) {
         send_event(admin, large);
     }

@@ -458,9 +458,9 @@ static void requests_carry_what_they_should(void)
     index = test_http_count(server, NULL);
     char *large = malloc((2u << 20) + 32);
     REQUIRE(large != NULL);
-    size_t count = (size_t)sprintf(large, "{\"text\":\"");
+    size_t count = (size_t)snprintf(large, 16, "{\"text\":\"");
     memset(large + count, 'x', 2u << 20);
-    strcpy(large + count + (2u << 20), "\"}");
+    memcpy(large + count + (2u << 20), "\"}", sizeof "\"}");
     one((struct test_http_reply){.body = "{}"},
         (struct call_spec){.spelling = PROTO_JSON, .body = large});
     REQUIRE(test_http_request(server, index, &request));

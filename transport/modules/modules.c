@@ -137,6 +137,14 @@ static struct exchange *exchange_new(struct transport_modules *modules);
 static void exchange_give_back(struct transport_modules *modules, struct exchange *exchange);
 static void exchange_free(struct exchange *exchange);
 
+/* The wall clock, which Retry-After's dates are on. */
+static int64_t unix_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec;
+}
+
 static size_t on_bytes(char *bytes, size_t one, size_t count, void *owner);
 static void on_transfer_done(void *owner, CURL *easy, CURLcode code);
 static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTES]);
@@ -662,7 +670,7 @@ static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTE
     struct curl_header *retry_after = NULL;
     if (status >= 300 && curl_easy_header(exchange->easy, "Retry-After", 0, CURLH_HEADER, -1,
                                           &retry_after) == CURLHE_OK) {
-        ending.retry_after_ms = reply_retry_after_ms(retry_after->value, (int64_t)time(NULL));
+        ending.retry_after_ms = reply_retry_after_ms(retry_after->value, unix_seconds());
     }
     if (exchange->count == 0 && status != 200) {
         return ending;
@@ -703,10 +711,12 @@ static struct ending ending_of_failure(const struct exchange *exchange, CURLcode
     }
     long os_error = 0;
     curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
-    const char *text = exchange->error_text[0] != '\0' ? exchange->error_text : curl_easy_strerror(code);
+    const char *text =
+        exchange->error_text[0] != '\0' ? exchange->error_text : curl_easy_strerror(code);
     if (os_error != 0) {
         char os_text[64];
-        snprintf(reason, REASON_BYTES, "%.160s (%s)", text, strerror_r((int)os_error, os_text, sizeof os_text));
+        snprintf(reason, REASON_BYTES, "%.160s (%s)", text,
+                 strerror_r((int)os_error, os_text, sizeof os_text));
     } else {
         snprintf(reason, REASON_BYTES, "%s", text);
     }
