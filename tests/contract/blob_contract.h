@@ -13,8 +13,8 @@ struct contract_blob {
     void (*set_full)(struct contract_blob *self, struct storage_blob *blob, bool full);
 };
 
-/* X(rule) */
-#define CONTRACT_BLOB_RULES(X)                                                                     \
+/* X(rule): what every tier must do. */
+#define CONTRACT_BLOB_RULES_OF_ALL(X)                                                              \
     X(finds_what_was_put)                                                                          \
     X(says_not_found)                                                                              \
     X(answers_each_request_once_and_each_item)                                                     \
@@ -23,7 +23,12 @@ struct contract_blob {
     X(refuses_bad_names_one_by_one)                                                                \
     X(lists_names_in_order_with_a_limit)                                                           \
     X(removes_all_below_a_prefix_and_nothing_else)                                                 \
-    X(keeps_what_was_flushed)                                                                      \
+    X(keeps_what_was_flushed)
+
+/* Those too that keep their blobs here: they can fill up and are quick, and tell the outcome at
+ * once. */
+#define CONTRACT_BLOB_RULES(X)                                                                     \
+    CONTRACT_BLOB_RULES_OF_ALL(X)                                                                  \
     X(holds_many_names)                                                                            \
     X(says_full_and_keeps_what_there_is)                                                           \
     X(tells_the_outcome_to_a_caller_that_wants_no_answer)

@@ -1,0 +1,519 @@
+/* transfers.c: see transfers.h. */
+#include "storage/http/transfers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "proto/base/assert.h"
+#include "proto/base/hash.h"
+#include "proto/log.h"
+
+#define ARENA_BLOCK       4096u
+#define ARENA_BYTES_MAX   (64u << 10)
+#define SERVICE_CODE_MAX  64u
+#define RETRY_AFTER_S_MAX 30
+
+enum transfer_state {
+    TRANSFER_QUEUED,
+    TRANSFER_ACTIVE,
+    TRANSFER_PAUSED,  /* its timer runs: tried in vain, to be tried again */
+    TRANSFER_NO_HOME, /* waits for the container to be made */
+};
+
+struct storage_transfer {
+    struct storage_transfer *next;
+    struct storage_transfer *previous;
+    struct storage_transfer *after; /* an older put of the same name; NULL: none */
+    struct storage_transfers *owner_list;
+    struct storage_http_call call;
+    storage_transfer_fn done;
+    void *owner;
+    size_t index;
+    uint64_t hash; /* of the name */
+    enum transfer_state state;
+    uint32_t tries;
+    ev_timer timer;
+    CURL *easy; /* while active */
+    struct curl_slist *headers;
+    struct arena arena; /* of one try */
+    uint8_t *reply;
+    size_t reply_count;
+    size_t reply_capacity;
+    bool reply_too_large;
+    uint8_t texts[]; /* name, marker */
+};
+
+/* What to make of an answer. */
+enum verdict { VERDICT_DONE, VERDICT_RETRY, VERDICT_MAKE };
+
+struct reading {
+    enum verdict verdict;
+    enum result result; /* when it is done, or was the last try */
+};
+
+static void start_one(struct storage_transfers *transfers, struct storage_transfer *transfer);
+static void on_done(void *owner, CURL *easy, CURLcode code);
+static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events);
+static void on_made(struct storage_transfer_end end);
+static size_t on_bytes(char *bytes, size_t size, size_t count, void *owner);
+static void settle(struct storage_transfer *transfer, struct reading reading, int64_t after_ms);
+static void end(struct storage_transfer *transfer, enum result result);
+static void unlink_transfer(struct storage_transfer *transfer);
+static struct reading read_answer(const struct storage_transfer *transfer, CURLcode code,
+                                  long status, const char *service_code);
+static void service_code_of(const struct storage_transfer *transfer, char out[SERVICE_CODE_MAX]);
+static void tell_state(struct storage_transfers *transfers, enum result result, long status,
+                       const char *service_code, CURLcode code);
+
+enum result storage_transfers_init(struct storage_transfers *transfers, struct ev_loop *loop,
+                                   const struct storage_http_options *options,
+                                   struct storage_http_service *service)
+{
+    ASSERT(options->parallel_max > 0 && options->tries_max > 0 && options->timeout_ms > 0);
+    *transfers = (struct storage_transfers){.options = *options, .service = service};
+    transfers->idle = calloc(options->parallel_max, sizeof *transfers->idle);
+    if (transfers->idle == NULL) {
+        return RESULT_LIMIT;
+    }
+    enum result result =
+        storage_curl_loop_init(&transfers->curl, loop, options->parallel_max, on_done, transfers);
+    if (result != RESULT_OK) {
+        free(transfers->idle);
+    }
+    return result;
+}
+
+void storage_transfers_release(struct storage_transfers *transfers)
+{
+    transfers->closing = true;
+    while (transfers->first != NULL) {
+        if (transfers->first->easy != NULL) {
+            storage_curl_loop_remove(&transfers->curl, transfers->first->easy);
+            curl_easy_cleanup(transfers->first->easy);
+            transfers->first->easy = NULL;
+            transfers->active--;
+        }
+        end(transfers->first, RESULT_CLOSED);
+    }
+    for (uint32_t i = 0; i < transfers->idle_count; i++) {
+        curl_easy_cleanup(transfers->idle[i]);
+    }
+    free(transfers->idle);
+    storage_curl_loop_release(&transfers->curl);
+    transfers->service->close(transfers->service);
+}
+
+enum result storage_transfers_add(struct storage_transfers *transfers,
+                                  const struct storage_http_call *call, storage_transfer_fn done,
+                                  void *owner, size_t index)
+{
+    struct storage_transfer *transfer =
+        calloc(1, sizeof *transfer + call->name.count + call->marker.count);
+    if (transfer == NULL) {
+        return RESULT_LIMIT;
+    }
+    transfer->owner_list = transfers;
+    transfer->call = *call;
+    transfer->done = done;
+    transfer->owner = owner;
+    transfer->index = index;
+    transfer->hash = base_hash(call->name, 0);
+    arena_init(&transfer->arena, ARENA_BLOCK, ARENA_BYTES_MAX);
+    ev_init(&transfer->timer, on_pause_over);
+    transfer->timer.data = transfer;
+    if (call->name.count > 0) {
+        memcpy(transfer->texts, call->name.bytes, call->name.count);
+    }
+    if (call->marker.count > 0) {
+        memcpy(transfer->texts + call->name.count, call->marker.bytes, call->marker.count);
+    }
+    transfer->call.name = span_of(transfer->texts, call->name.count);
+    transfer->call.marker = span_of(transfer->texts + call->name.count, call->marker.count);
+    for (struct storage_transfer *older = transfers->last;
+         older != NULL && call->verb == STORAGE_HTTP_PUT; older = older->previous) {
+        if (older->call.verb == STORAGE_HTTP_PUT && older->hash == transfer->hash &&
+            span_equal(older->call.name, transfer->call.name)) {
+            transfer->after = older;
+            break;
+        }
+    }
+    transfer->previous = transfers->last;
+    *(transfers->last == NULL ? &transfers->first : &transfers->last->next) = transfer;
+    transfers->last = transfer;
+    transfers->count++;
+    return RESULT_OK;
+}
+
+void storage_transfers_start(struct storage_transfers *transfers)
+{
+    struct storage_transfer *next = NULL;
+    for (struct storage_transfer *transfer = transfers->first;
+         transfer != NULL && transfers->active < transfers->options.parallel_max; transfer = next) {
+        next = transfer->next;
+        bool homeless = transfers->making && transfer->call.verb == STORAGE_HTTP_PUT;
+        if (transfer->state == TRANSFER_QUEUED && transfer->after == NULL && !homeless) {
+            start_one(transfers, transfer);
+        }
+    }
+}
+
+static void prepare_verb(CURL *easy, const struct storage_http_call *call)
+{
+    static const char *const methods[] = {
+        [STORAGE_HTTP_PUT] = "PUT", [STORAGE_HTTP_GET] = NULL,   [STORAGE_HTTP_DELETE] = "DELETE",
+        [STORAGE_HTTP_LIST] = NULL, [STORAGE_HTTP_MAKE] = "PUT",
+    };
+    if (call->verb == STORAGE_HTTP_PUT || call->verb == STORAGE_HTTP_MAKE) {
+        const void *body = call->body.count > 0 ? (const void *)call->body.bytes : "";
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.count);
+    }
+    if (methods[call->verb] != NULL) {
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, methods[call->verb]);
+    }
+}
+
+static bool prepare_try(struct storage_transfers *transfers, struct storage_transfer *transfer)
+{
+    CURL *easy =
+        transfers->idle_count > 0 ? transfers->idle[--transfers->idle_count] : curl_easy_init();
+    if (easy == NULL) {
+        return false;
+    }
+    curl_easy_reset(easy);
+    transfer->easy = easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* never join a resolver's thread */
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* not from the environment */
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)transfers->options.timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfers->options.timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    arena_clear(&transfer->arena);
+    transfer->reply_count = 0;
+    transfer->reply_too_large = false;
+    enum result result = transfers->service->prepare(transfers->service, &transfer->call,
+                                                     &transfer->arena, easy, &transfer->headers);
+    prepare_verb(easy, &transfer->call);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    return result == RESULT_OK && !transfer->arena.overflowed;
+}
+
+/* Gives what one try held back. */
+static void put_away(struct storage_transfers *transfers, struct storage_transfer *transfer)
+{
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = NULL;
+    if (transfer->easy == NULL) {
+        return;
+    }
+    if (transfers->idle_count < transfers->options.parallel_max) {
+        transfers->idle[transfers->idle_count++] = transfer->easy;
+    } else {
+        curl_easy_cleanup(transfer->easy);
+    }
+    transfer->easy = NULL;
+}
+
+static void start_one(struct storage_transfers *transfers, struct storage_transfer *transfer)
+{
+    transfer->tries++;
+    if (prepare_try(transfers, transfer) &&
+        storage_curl_loop_add(&transfers->curl, transfer->easy) == RESULT_OK) {
+        transfer->state = TRANSFER_ACTIVE;
+        transfers->active++;
+        return;
+    }
+    put_away(transfers, transfer);
+    settle(transfer, (struct reading){VERDICT_RETRY, RESULT_LIMIT}, -1);
+}
+
+static void on_done(void *owner, CURL *easy, CURLcode code)
+{
+    struct storage_transfers *transfers = owner;
+    struct storage_transfer *transfer = NULL;
+    char service_code[SERVICE_CODE_MAX] = "";
+    long status = 0;
+    curl_off_t after_s = 0;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &after_s);
+    ASSERT(transfer->easy == easy && transfer->state == TRANSFER_ACTIVE);
+    if (code == CURLE_OK && status >= 300) {
+        service_code_of(transfer, service_code);
+    }
+    struct reading reading = read_answer(transfer, code, status, service_code);
+    tell_state(transfers, reading.verdict == VERDICT_MAKE ? RESULT_OK : reading.result, status,
+               service_code, code);
+    transfers->active--;
+    put_away(transfers, transfer);
+    int64_t after_ms = after_s > 0 && after_s <= RETRY_AFTER_S_MAX ? (int64_t)after_s * 1000 : -1;
+    settle(transfer, reading, after_ms);
+    storage_transfers_start(transfers);
+}
+
+/* A pause that doubles, of which the second half is by chance. */
+static uint64_t pause_ms(const struct storage_http_options *options, uint32_t tries)
+{
+    uint32_t random = 0;
+    uint64_t pause = (uint64_t)options->retry_ms_first << (tries < 20 ? tries - 1 : 20);
+    pause = pause < options->retry_ms_max ? pause : options->retry_ms_max;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random) {
+        random = 0;
+    }
+    return pause / 2 + random % (pause / 2 + 1);
+}
+
+static void settle(struct storage_transfer *transfer, struct reading reading, int64_t after_ms)
+{
+    struct storage_transfers *transfers = transfer->owner_list;
+    bool last = transfer->tries >= transfers->options.tries_max;
+    if (reading.verdict == VERDICT_DONE || last) {
+        end(transfer, reading.result);
+        return;
+    }
+    if (reading.verdict == VERDICT_MAKE) {
+        struct storage_http_call make = {.verb = STORAGE_HTTP_MAKE};
+        transfer->state = TRANSFER_NO_HOME;
+        if (!transfers->making) {
+            transfers->making =
+                storage_transfers_add(transfers, &make, on_made, transfers, 0) == RESULT_OK;
+        }
+        if (!transfers->making) {
+            end(transfer, RESULT_LIMIT);
+        }
+        return;
+    }
+    uint64_t pause =
+        after_ms >= 0 ? (uint64_t)after_ms : pause_ms(&transfers->options, transfer->tries);
+    transfer->state = TRANSFER_PAUSED;
+    ev_now_update(transfers->curl.loop);
+    ev_timer_set(&transfer->timer, (double)pause * 1e-3, 0.);
+    ev_timer_start(transfers->curl.loop, &transfer->timer);
+}
+
+static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    struct storage_transfer *transfer = timer->data;
+    ASSERT(transfer->state == TRANSFER_PAUSED);
+    transfer->state = TRANSFER_QUEUED;
+    storage_transfers_start(transfer->owner_list);
+}
+
+/* The container is there, or will not be: those that wait for it go on, or end as it did. */
+static void on_made(struct storage_transfer_end made)
+{
+    struct storage_transfers *transfers = made.owner;
+    transfers->making = false;
+    struct storage_transfer *transfer = transfers->first;
+    while (transfer != NULL && !transfers->closing) {
+        struct storage_transfer *found = transfer;
+        transfer = transfer->next;
+        if (found->state != TRANSFER_NO_HOME) {
+            continue;
+        }
+        if (made.result == RESULT_OK) {
+            found->state = TRANSFER_QUEUED;
+            continue;
+        }
+        end(found, made.result);
+        transfer = transfers->first; /* (what was told may have added others) */
+    }
+}
+
+static void end(struct storage_transfer *transfer, enum result result)
+{
+    struct storage_transfers *transfers = transfer->owner_list;
+    struct storage_transfer_end told = {
+        .result = result, .owner = transfer->owner, .index = transfer->index};
+    if (result == RESULT_OK && transfer->reply_count > 0) {
+        told.reply = span_of(transfer->reply, transfer->reply_count);
+    }
+    unlink_transfer(transfer);
+    put_away(transfers, transfer);
+    transfer->done(told);
+    arena_release(&transfer->arena);
+    free(transfer->reply);
+    free(transfer);
+}
+
+static void unlink_transfer(struct storage_transfer *transfer)
+{
+    struct storage_transfers *transfers = transfer->owner_list;
+    *(transfer->previous == NULL ? &transfers->first : &transfer->previous->next) = transfer->next;
+    *(transfer->next == NULL ? &transfers->last : &transfer->next->previous) = transfer->previous;
+    for (struct storage_transfer *later = transfer->next; later != NULL; later = later->next) {
+        if (later->after == transfer) {
+            later->after = NULL; /* (those behind wait for this one) */
+            break;
+        }
+    }
+    ev_timer_stop(transfers->curl.loop, &transfer->timer);
+    ASSERT(transfers->count > 0);
+    transfers->count--;
+}
+
+static size_t on_bytes(char *bytes, size_t size, size_t count, void *owner)
+{
+    struct storage_transfer *transfer = owner;
+    size_t more = size * count;
+    size_t wanted = transfer->reply_count + more;
+    if (wanted > transfer->owner_list->options.reply_bytes_max) {
+        transfer->reply_too_large = true;
+        return 0; /* ends the transfer */
+    }
+    if (wanted > transfer->reply_capacity) {
+        size_t capacity = wanted < 4096 ? 4096 : wanted + wanted / 2;
+        uint8_t *reply = realloc(transfer->reply, capacity);
+        if (reply == NULL) {
+            transfer->reply_too_large = true;
+            return 0;
+        }
+        transfer->reply = reply;
+        transfer->reply_capacity = capacity;
+    }
+    memcpy(transfer->reply + transfer->reply_count, bytes, more);
+    transfer->reply_count = wanted;
+    return more;
+}
+
+/* ---- what an answer means ---- */
+
+/* The service's own code: Azure's header, else the <Code> of the body; "" when there is none. */
+static void service_code_of(const struct storage_transfer *transfer, char out[SERVICE_CODE_MAX])
+{
+    struct curl_header *header = NULL;
+    if (curl_easy_header(transfer->easy, "x-ms-error-code", 0, CURLH_HEADER, -1, &header) ==
+        CURLHE_OK) {
+        snprintf(out, SERVICE_CODE_MAX, "%s", header->value);
+    } else if (transfer->reply_count > 0) {
+        const uint8_t *begin = memmem(transfer->reply, transfer->reply_count, "<Code>", 6);
+        size_t left = begin == NULL ? 0 : (size_t)(transfer->reply + transfer->reply_count - begin);
+        const uint8_t *close = left == 0 ? NULL : memchr(begin + 6, '<', left - 6);
+        if (close != NULL) {
+            snprintf(out, SERVICE_CODE_MAX, "%.*s", (int)(close - begin - 6), begin + 6);
+        }
+    }
+    for (char *at = out; *at != '\0'; at++) {
+        bool letter = (*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z');
+        if (!letter && (*at < '0' || *at > '9')) {
+            *at = '\0'; /* (a code goes into log lines) */
+            return;
+        }
+    }
+}
+
+static struct reading done_as(enum result result)
+{
+    return (struct reading){VERDICT_DONE, result};
+}
+
+static struct reading try_again(enum result result)
+{
+    return (struct reading){VERDICT_RETRY, result};
+}
+
+static struct reading read_failure(const struct storage_transfer *transfer, CURLcode code)
+{
+    switch ((int)code) {
+    case CURLE_OPERATION_TIMEDOUT:
+        return try_again(RESULT_TIMEOUT);
+    case CURLE_WRITE_ERROR:
+        return transfer->reply_too_large ? done_as(RESULT_LIMIT) : try_again(RESULT_IO);
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        return done_as(RESULT_INVALID);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+        return done_as(RESULT_DENIED);
+    default:
+        return try_again(RESULT_IO);
+    }
+}
+
+static struct reading read_answer(const struct storage_transfer *transfer, CURLcode code,
+                                  long status, const char *service_code)
+{
+    const struct storage_http_service *service = transfer->owner_list->service;
+    enum storage_http_verb verb = transfer->call.verb;
+    if (code != CURLE_OK) {
+        return read_failure(transfer, code);
+    }
+    if (status >= 200 && status < 300) {
+        return done_as(RESULT_OK);
+    }
+    if (strcmp(service_code, service->container_busy) == 0) {
+        return try_again(RESULT_IO);
+    }
+    if (strcmp(service_code, service->container_missing) == 0 && verb == STORAGE_HTTP_PUT) {
+        return (struct reading){VERDICT_MAKE, RESULT_IO};
+    }
+    if (strcmp(service_code, service->container_exists) == 0 && verb == STORAGE_HTTP_MAKE) {
+        return done_as(RESULT_OK);
+    }
+    switch (status) {
+    case 400:
+        return done_as(RESULT_INVALID);
+    case 401:
+    case 403:
+        return done_as(RESULT_DENIED);
+    case 404:
+        return done_as(RESULT_NOT_FOUND);
+    case 409: /* somebody's lease or retention rule: a person must act */
+    case 412:
+        return done_as(RESULT_DENIED);
+    case 413:
+        return done_as(RESULT_LIMIT);
+    case 507:
+        return done_as(RESULT_FULL);
+    case 408:
+    case 429:
+        return try_again(RESULT_IO);
+    default:
+        return status >= 500 ? try_again(RESULT_IO) : done_as(RESULT_IO);
+    }
+}
+
+/* One line when it stops working, one when it works again. */
+static void tell_state(struct storage_transfers *transfers, enum result result, long status,
+                       const char *service_code, CURLcode code)
+{
+    bool works = result == RESULT_OK || result == RESULT_NOT_FOUND || result == RESULT_LIMIT ||
+                 result == RESULT_INVALID;
+    enum result state = works ? RESULT_OK : result == RESULT_DENIED ? RESULT_DENIED : RESULT_IO;
+    if (state == transfers->told) {
+        return;
+    }
+    transfers->told = state;
+    const char *name = transfers->service->name;
+    if (works) {
+        log_line(LOG_INFO, "STORAGE-BLOB-UP", "service=%s", name);
+    } else {
+        log_line(state == RESULT_DENIED ? LOG_ERROR : LOG_WARN,
+                 state == RESULT_DENIED ? "STORAGE-BLOB-DENIED" : "STORAGE-BLOB-DOWN",
+                 "service=%s status=%ld code=%s transport=\"%s\"", name, status, service_code,
+                 code == CURLE_OK ? "" : curl_easy_strerror(code));
+    }
+}
+
+bool storage_http_header(struct curl_slist **headers, struct arena *arena, const char *name,
+                         const char *value)
+{
+    const char *line =
+        (const char *)arena_format(arena, "%s:%s%s", name, value[0] == '\0' ? "" : " ", value)
+            .bytes;
+    struct curl_slist *longer = line == NULL ? NULL : curl_slist_append(*headers, line);
+    if (longer != NULL) {
+        *headers = longer;
+    }
+    return longer != NULL;
+}
