@@ -1,5 +1,6 @@
 /*
- * audit.c: up to 1,000 audit messages in one transaction of the index, with the journal position that they reach.
+ * audit.c: up to 1,000 audit messages in one transaction of the index, with the journal position
+ * that they reach.
  */
 #include "actors/audit.h"
 
@@ -53,7 +54,8 @@ enum result actor_audit_new(const struct actor_audit_options *options, struct ac
     audit->flush_ms = ACTOR_NEVER;
     arena_init(&audit->batch, 256 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
     arena_init(&audit->arena, 64 << 10, (size_t)LIMIT_EXECUTION_BYTES);
-    enum result result = options->log->ops->reader_open(options->log, options->position, &audit->reader);
+    enum result result =
+        options->log->ops->reader_open(options->log, options->position, &audit->reader);
     if (result != RESULT_OK) {
         actor_audit_free(audit);
         return result;
@@ -76,7 +78,10 @@ void actor_audit_free(struct actor_audit *audit)
     free(audit);
 }
 
-const struct actor_audit_counters *actor_audit_counters(const struct actor_audit *audit) { return &audit->counters; }
+const struct actor_audit_counters *actor_audit_counters(const struct actor_audit *audit)
+{
+    return &audit->counters;
+}
 
 /* ---- the drain ---- */
 
@@ -86,11 +91,13 @@ static enum result apply(struct actor_audit *audit)
         return RESULT_OK;
     }
     struct storage_index *index = audit->options.index;
-    enum result result = index->ops->apply(index, audit->messages, audit->message_count, audit->read);
+    enum result result =
+        index->ops->apply(index, audit->messages, audit->message_count, audit->read);
     bool failing = result != RESULT_OK;
     if (failing != (actor_count_read(&audit->counters.failing) == 1)) {
         actor_count_set(&audit->counters.failing, failing ? 1 : 0);
-        log_line(failing ? LOG_ERROR : LOG_INFO, failing ? "INDEX-NOT-WRITTEN" : "INDEX-WRITTEN-AGAIN", "reason=\"%s\"",
+        log_line(failing ? LOG_ERROR : LOG_INFO,
+                 failing ? "INDEX-NOT-WRITTEN" : "INDEX-WRITTEN-AGAIN", "reason=\"%s\"",
                  result_text(result));
     }
     if (failing) {
@@ -188,8 +195,8 @@ static void report(struct actor_audit *audit)
     if (drained == NULL) {
         return;
     }
-    drained->as.drained =
-        (struct proto_drained){.drain = PROTO_DRAIN_AUDIT, .durable = audit->durable, .read = audit->applied};
+    drained->as.drained = (struct proto_drained){
+        .drain = PROTO_DRAIN_AUDIT, .durable = audit->durable, .read = audit->applied};
     if (audit->options.journal->send(audit->options.journal, &drained) != RESULT_OK) {
         message_free(drained);
     }
@@ -259,7 +266,8 @@ static void fetch(struct actor_audit *audit, const struct proto_message *message
     } else if (result == RESULT_OK) {
         result = index->ops->row(index, id, &audit->arena, &bytes);
     }
-    answer_fetch(message, result, message->as.fetch.kind == PROTO_FETCH_EXISTS ? SPAN_EMPTY : bytes);
+    answer_fetch(message, result,
+                 message->as.fetch.kind == PROTO_FETCH_EXISTS ? SPAN_EMPTY : bytes);
 }
 
 static void list(struct actor_audit *audit, const struct proto_message *request)
@@ -272,8 +280,10 @@ static void list(struct actor_audit *audit, const struct proto_message *request)
     }
     if (result != RESULT_OK) {
         bool invalid = result == RESULT_INVALID;
-        actor_reply_refuse_text(request, &audit->arena, invalid ? PROTO_ERROR_InvalidRequest : PROTO_ERROR_StorageFailed,
-                                invalid ? "a filter is malformed: since is RFC 3339, limit is 1..1000, cursor comes from a reply"
+        actor_reply_refuse_text(request, &audit->arena,
+                                invalid ? PROTO_ERROR_InvalidRequest : PROTO_ERROR_StorageFailed,
+                                invalid ? "a filter is malformed: since is RFC 3339, limit is "
+                                          "1..1000, cursor comes from a reply"
                                         : "the index could not be read");
         return;
     }
@@ -289,8 +299,8 @@ static void list(struct actor_audit *audit, const struct proto_message *request)
         wire_write_value(&writer, value);
         pairs++;
     }
-    struct proto_message *reply =
-        actor_reply_new(request->as.request.spelling, true, actor_reply_close(&writer, mark, pairs));
+    struct proto_message *reply = actor_reply_new(request->as.request.spelling, true,
+                                                  actor_reply_close(&writer, mark, pairs));
     if (reply != NULL) {
         message_answer(request->reply_to, reply);
     }
@@ -335,7 +345,8 @@ uint64_t actor_audit_turn(void *argument, struct proto_message *batch, struct ac
     if (audit->applied != audit->durable && (audit->flush_ms <= now.monotonic_ms || draining)) {
         flush(audit, now);
     }
-    if (audit->drain.sink != NULL && audit->durable == audit->options.log->ops->end(audit->options.log)) {
+    if (audit->drain.sink != NULL &&
+        audit->durable == audit->options.log->ops->end(audit->options.log)) {
         struct proto_message *done = message_new(PROTO_DONE, 0);
         if (done != NULL) {
             message_answer(audit->drain, done);

@@ -1,9 +1,9 @@
 /*
- * audit.h: the actor of the index: the audit drain, and what is asked of the index. Lives on the audit thread; the index may
- * block it.
+ * audit.h: the actor of the index: the audit drain, and what is asked of the index. Lives on the
+ * audit thread; the index may block it.
  *
- * A row or logs are answered by what the journal held when they were asked for. EXISTS does not wait: the shards remember who
- * ended since the drain's position.
+ * A row or logs are answered by what the journal held when they were asked for. EXISTS does not
+ * wait: the shards remember who ended since the drain's position.
  */
 #ifndef ACTORS_AUDIT_H
 #define ACTORS_AUDIT_H
@@ -28,9 +28,11 @@ struct actor_audit_counters {
     actor_counter failing; /* gauge: 1 while the index cannot be written */
 };
 
-MUST_USE enum result actor_audit_new(const struct actor_audit_options *options, struct actor_audit **out);
+MUST_USE enum result actor_audit_new(const struct actor_audit_options *options,
+                                     struct actor_audit **out);
 void actor_audit_free(struct actor_audit *audit);
-/* An actor_turn_fn: PROTO_FETCH of ROW, EXISTS, LOGS; PROTO_REQUEST list; PROTO_JOURNAL_ADVANCED; PROTO_DRAIN. */
+/* An actor_turn_fn: PROTO_FETCH of ROW, EXISTS, LOGS; PROTO_REQUEST list; PROTO_JOURNAL_ADVANCED;
+ * PROTO_DRAIN. */
 uint64_t actor_audit_turn(void *audit, struct proto_message *batch, struct actor_time now);
 /* Any thread. */
 const struct actor_audit_counters *actor_audit_counters(const struct actor_audit *audit);

@@ -1,5 +1,6 @@
 /*
- * clock.c: clock and alarm heap (binary, each alarm knows its place, so that moving and clearing is O(log n)).
+ * clock.c: clock and alarm heap (binary, each alarm knows its place, so that moving and clearing is
+ * O(log n)).
  */
 #include "actors/clock.h"
 
@@ -21,7 +22,8 @@ struct actor_time actor_clock_now(struct actor_clock *clock)
     return actor_clock_reckon(clock, (int64_t)read_ms(CLOCK_REALTIME), read_ms(CLOCK_BOOTTIME));
 }
 
-struct actor_time actor_clock_reckon(struct actor_clock *clock, int64_t wall_ms, uint64_t monotonic_ms)
+struct actor_time actor_clock_reckon(struct actor_clock *clock, int64_t wall_ms,
+                                     uint64_t monotonic_ms)
 {
     int64_t wall_offset_ms = wall_ms - (int64_t)monotonic_ms;
     int64_t ahead_ms = clock->offset_ms - wall_offset_ms;
@@ -38,7 +40,8 @@ struct actor_time actor_clock_reckon(struct actor_clock *clock, int64_t wall_ms,
     } else {
         clock->slewed_ms = monotonic_ms;
     }
-    return (struct actor_time){.unix_ms = (int64_t)monotonic_ms + clock->offset_ms, .monotonic_ms = monotonic_ms};
+    return (struct actor_time){.unix_ms = (int64_t)monotonic_ms + clock->offset_ms,
+                               .monotonic_ms = monotonic_ms};
 }
 
 /* ---- alarms ---- */
@@ -69,7 +72,8 @@ static void sift_down(struct actor_alarms *alarms, uint32_t index, struct actor_
         if (child >= alarms->count) {
             break;
         }
-        if (child + 1 < alarms->count && alarms->heap[child + 1]->due_ms < alarms->heap[child]->due_ms) {
+        if (child + 1 < alarms->count &&
+            alarms->heap[child + 1]->due_ms < alarms->heap[child]->due_ms) {
             child++;
         }
         if (alarms->heap[child]->due_ms >= alarm->due_ms) {

@@ -21,12 +21,14 @@ Test(clock, goes_on_when_the_wall_clock_is_set_back_an_hour)
     int64_t last_ms = actor_clock_reckon(&clock, 10000000, 0).unix_ms;
 
     for (uint64_t elapsed_ms = 1; elapsed_ms <= 60000; elapsed_ms += 7) {
-        struct actor_time now = actor_clock_reckon(&clock, 10000000 - 3600000 + (int64_t)elapsed_ms, elapsed_ms);
+        struct actor_time now =
+            actor_clock_reckon(&clock, 10000000 - 3600000 + (int64_t)elapsed_ms, elapsed_ms);
         cr_assert_geq(now.unix_ms, last_ms);
         last_ms = now.unix_ms;
     }
 
-    cr_assert_geq(last_ms, 10000000 + 60000 * 8 / 10, "time passes at nine tenths of its rate at least");
+    cr_assert_geq(last_ms, 10000000 + 60000 * 8 / 10,
+                  "time passes at nine tenths of its rate at least");
     cr_assert_leq(last_ms, 10000000 + 60000 * 95 / 100, "and comes nearer to the wall clock");
 }
 
@@ -43,7 +45,10 @@ Test(clock, meets_the_wall_clock_again_after_a_step_back)
     cr_assert_leq(now.unix_ms - (100000 - 10000 + 200000), ACTOR_CLOCK_STEP_MS);
 }
 
-static uint32_t next_random(uint32_t *state) { return *state = *state * 1664525u + 1013904223u; }
+static uint32_t next_random(uint32_t *state)
+{
+    return *state = *state * 1664525u + 1013904223u;
+}
 
 Test(alarms, are_taken_in_the_order_of_their_due_times)
 {

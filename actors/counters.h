@@ -1,7 +1,7 @@
 /*
- * counters.h: numbers that one actor counts and any thread may read for metrics. Relaxed atomics: each number stands for
- * itself, no reader concludes anything about other memory from it, so no happens-before is needed; a message a sample would
- * cost more than it tells.
+ * counters.h: numbers that one actor counts and any thread may read for metrics. Relaxed atomics:
+ * each number stands for itself, no reader concludes anything about other memory from it, so no
+ * happens-before is needed; a message a sample would cost more than it tells.
  */
 #ifndef ACTORS_COUNTERS_H
 #define ACTORS_COUNTERS_H
@@ -9,7 +9,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-typedef _Atomic uint64_t actor_counter; /* an atomic qualifier cannot be put on a struct member by macro more readably */
+typedef _Atomic uint64_t
+    actor_counter; /* an atomic qualifier cannot be put on a struct member by macro more readably */
 
 /* Only the owner writes: a load and a store are cheaper than a locked add. */
 static inline void actor_count(actor_counter *counter, int64_t by)

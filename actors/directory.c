@@ -16,7 +16,10 @@ struct binding {
     uint8_t text[]; /* session, then execution id */
 };
 
-static struct span session_of(const struct binding *binding) { return span_of(binding->text, binding->session_bytes); }
+static struct span session_of(const struct binding *binding)
+{
+    return span_of(binding->text, binding->session_bytes);
+}
 
 static struct span execution_of(const struct binding *binding)
 {
@@ -34,29 +37,35 @@ static struct binding *next_of(struct actor_link *link, struct span session)
     return NULL;
 }
 
-static struct binding *find(const struct actor_directory *directory, struct span session, struct span execution_id)
+static struct binding *find(const struct actor_directory *directory, struct span session,
+                            struct span execution_id)
 {
-    struct binding *binding = next_of(actor_table_find(&directory->table, base_hash(session, 0)), session);
+    struct binding *binding =
+        next_of(actor_table_find(&directory->table, base_hash(session, 0)), session);
     while (binding != NULL && !span_equal(execution_of(binding), execution_id)) {
         binding = next_of(actor_table_again(&binding->link), session);
     }
     return binding;
 }
 
-void actor_directory_init(struct actor_directory *directory) { actor_table_init(&directory->table); }
+void actor_directory_init(struct actor_directory *directory)
+{
+    actor_table_init(&directory->table);
+}
 
 void actor_directory_release(struct actor_directory *directory)
 {
     struct actor_link *next;
-    for (struct actor_link *link = actor_table_take_all(&directory->table); link != NULL; link = next) {
+    for (struct actor_link *link = actor_table_take_all(&directory->table); link != NULL;
+         link = next) {
         next = link->next;
         free(ACTOR_OWNER(binding, link, link));
     }
     actor_table_release(&directory->table);
 }
 
-enum result actor_directory_bind(struct actor_directory *directory, struct span session, struct span execution_id,
-                                 uint64_t since_ms)
+enum result actor_directory_bind(struct actor_directory *directory, struct span session,
+                                 struct span execution_id, uint64_t since_ms)
 {
     ASSERT(session.count > 0 && session.count <= LIMIT_CHANNEL_SESSION_BYTES);
     ASSERT(execution_id.count > 0 && execution_id.count <= LIMIT_ID_BYTES);
@@ -78,7 +87,8 @@ enum result actor_directory_bind(struct actor_directory *directory, struct span 
     return RESULT_OK;
 }
 
-void actor_directory_drop(struct actor_directory *directory, struct span session, struct span execution_id)
+void actor_directory_drop(struct actor_directory *directory, struct span session,
+                          struct span execution_id)
 {
     struct binding *binding = find(directory, session, execution_id);
     if (binding != NULL) {
@@ -87,12 +97,15 @@ void actor_directory_drop(struct actor_directory *directory, struct span session
     }
 }
 
-enum result actor_directory_resolve(const struct actor_directory *directory, struct span session, struct execution_id *out)
+enum result actor_directory_resolve(const struct actor_directory *directory, struct span session,
+                                    struct execution_id *out)
 {
     const struct binding *newest = NULL;
-    for (const struct binding *binding = next_of(actor_table_find(&directory->table, base_hash(session, 0)), session);
+    for (const struct binding *binding =
+             next_of(actor_table_find(&directory->table, base_hash(session, 0)), session);
          binding != NULL; binding = next_of(actor_table_again(&binding->link), session)) {
-        /* Chains are newest first, so of two that began in the same millisecond the later bound one wins. */
+        /* Chains are newest first, so of two that began in the same millisecond the later bound one
+         * wins. */
         if (newest == NULL || binding->since_ms > newest->since_ms) {
             newest = binding;
         }
@@ -100,4 +113,7 @@ enum result actor_directory_resolve(const struct actor_directory *directory, str
     return newest == NULL ? RESULT_NOT_FOUND : execution_id_parse(execution_of(newest), out);
 }
 
-uint32_t actor_directory_count(const struct actor_directory *directory) { return actor_table_count(&directory->table); }
+uint32_t actor_directory_count(const struct actor_directory *directory)
+{
+    return actor_table_count(&directory->table);
+}

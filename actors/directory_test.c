@@ -6,15 +6,18 @@
 
 #include "actors/directory.h"
 
-static void bind(struct actor_directory *directory, const char *session, const char *id, uint64_t since_ms)
+static void bind(struct actor_directory *directory, const char *session, const char *id,
+                 uint64_t since_ms)
 {
-    cr_assert_eq(actor_directory_bind(directory, span_text(session), span_text(id), since_ms), RESULT_OK);
+    cr_assert_eq(actor_directory_bind(directory, span_text(session), span_text(id), since_ms),
+                 RESULT_OK);
 }
 
 static const char *resolve(struct actor_directory *directory, const char *session)
 {
     static struct execution_id id;
-    return actor_directory_resolve(directory, span_text(session), &id) == RESULT_OK ? id.text : "none";
+    return actor_directory_resolve(directory, span_text(session), &id) == RESULT_OK ? id.text
+                                                                                    : "none";
 }
 
 Test(directory, means_the_execution_that_began_to_wait_last)

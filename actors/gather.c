@@ -1,8 +1,9 @@
 /*
- * gather.c: a sink that counts answers. Whichever shard's thread brings the last one puts them together.
+ * gather.c: a sink that counts answers. Whichever shard's thread brings the last one puts them
+ * together.
  *
- * One atomic, because no actor owns a gathering: each shard stores its own part, then subtracts one (release); who gets to
- * zero (acquire) sees all parts.
+ * One atomic, because no actor owns a gathering: each shard stores its own part, then subtracts one
+ * (release); who gets to zero (acquire) sees all parts.
  */
 #include "actors/gather.h"
 
@@ -44,7 +45,8 @@ static struct span merge(const struct gathering *gathering, struct arena *arena)
     wire_write_text(&writer, gathering->list);
     size_t array = wire_open_array(&writer);
     for (uint32_t i = 0; i < gathering->part_count; i++) {
-        struct wire_map_walk walk = wire_array_begin(wire_find_text(gathering->parts[i]->as.reply.body, gathering->list));
+        struct wire_map_walk walk =
+            wire_array_begin(wire_find_text(gathering->parts[i]->as.reply.body, gathering->list));
         struct span value;
         while (count < gathering->limit && wire_array_next(&walk, &value)) {
             wire_write_value(&writer, value);
@@ -64,13 +66,17 @@ static void answer(struct gathering *gathering)
     for (uint32_t i = 0; i < gathering->part_count; i++) {
         all = all && gathering->parts[i] != NULL;
     }
-    struct span body = all ? merge(gathering, &arena) : refused != NULL ? refused->as.reply.body : SPAN_EMPTY;
+    struct span body = all               ? merge(gathering, &arena)
+                       : refused != NULL ? refused->as.reply.body
+                                         : SPAN_EMPTY;
     if (body.count == 0) {
         all = false;
-        body = actor_reply_refusal(&arena, &(struct actor_refusal){.error = PROTO_ERROR_Overloaded,
-                                                                   .message = span_text("not every shard answered")});
+        body = actor_reply_refusal(
+            &arena, &(struct actor_refusal){.error = PROTO_ERROR_Overloaded,
+                                            .message = span_text("not every shard answered")});
     }
-    struct proto_message *reply = actor_reply_new(gathering->request->as.request.spelling, all, body);
+    struct proto_message *reply =
+        actor_reply_new(gathering->request->as.request.spelling, all, body);
     if (reply != NULL) {
         message_answer(gathering->request->reply_to, reply);
     }
@@ -92,7 +98,8 @@ static void part_done(struct gathering *gathering)
 
 static enum result take_part(struct proto_sink *self, struct proto_message **message)
 {
-    struct gathering *gathering = (struct gathering *)((char *)self - offsetof(struct gathering, sink));
+    struct gathering *gathering =
+        (struct gathering *)((char *)self - offsetof(struct gathering, sink));
     uint64_t part = (*message)->reply_to.ticket;
     ASSERT((*message)->type == PROTO_REPLY);
     ASSERT(part < gathering->part_count && gathering->parts[part] == NULL);
@@ -113,10 +120,11 @@ static struct proto_message *copy_request(const struct proto_message *request)
     return copy;
 }
 
-enum result actor_gather(struct proto_message **request, struct proto_sink *const *shards, uint32_t shard_count,
-                         const char *list, uint32_t limit)
+enum result actor_gather(struct proto_message **request, struct proto_sink *const *shards,
+                         uint32_t shard_count, const char *list, uint32_t limit)
 {
-    struct gathering *gathering = calloc(1, sizeof *gathering + shard_count * sizeof gathering->parts[0]);
+    struct gathering *gathering =
+        calloc(1, sizeof *gathering + shard_count * sizeof gathering->parts[0]);
     if (gathering == NULL) {
         return RESULT_LIMIT;
     }

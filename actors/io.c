@@ -37,14 +37,18 @@ void actor_io_free(struct actor_io *io)
     free(io);
 }
 
-void actor_io_set_modules(struct actor_io *io, struct proto_sink *modules) { io->modules = modules; }
+void actor_io_set_modules(struct actor_io *io, struct proto_sink *modules)
+{
+    io->modules = modules;
+}
 
 static void answer_refused(const struct proto_message *call)
 {
     static const char reason[] = "this engine has no module dispatcher";
     struct proto_message *done = message_new(PROTO_CALL_DONE, sizeof reason);
     if (done == NULL) {
-        log_line(LOG_CRITICAL, "IO-ANSWER-LOST", "execution=%s reason=\"no memory\"", call->as.call.execution_id.text);
+        log_line(LOG_CRITICAL, "IO-ANSWER-LOST", "execution=%s reason=\"no memory\"",
+                 call->as.call.execution_id.text);
         return;
     }
     done->as.call_done = (struct proto_call_done){.execution_id = call->as.call.execution_id,
@@ -80,7 +84,8 @@ uint64_t actor_io_turn(void *argument, struct proto_message *batch, struct actor
     while (batch != NULL) {
         struct proto_message *message = batch;
         batch = batch->next;
-        actor_queue_push(&io->held, message); /* behind those that wait: a cancel must not overtake its call */
+        actor_queue_push(&io->held,
+                         message); /* behind those that wait: a cancel must not overtake its call */
     }
     while (io->held.oldest != NULL) {
         struct proto_message *message = io->held.oldest;

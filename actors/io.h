@@ -1,6 +1,6 @@
 /*
- * io.h: the actor that hands module calls to the dispatcher on its loop. It has no state but what the dispatcher did not take:
- * that waits here, in order.
+ * io.h: the actor that hands module calls to the dispatcher on its loop. It has no state but what
+ * the dispatcher did not take: that waits here, in order.
  */
 #ifndef ACTORS_IO_H
 #define ACTORS_IO_H

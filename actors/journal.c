@@ -25,7 +25,8 @@ struct actor_journal {
     struct actor_journal_counters counters;
 };
 
-enum result actor_journal_new(const struct actor_journal_options *options, struct actor_journal **out)
+enum result actor_journal_new(const struct actor_journal_options *options,
+                              struct actor_journal **out)
 {
     struct actor_journal *journal = calloc(1, sizeof *journal);
     if (journal == NULL) {
@@ -59,7 +60,8 @@ const struct actor_journal_counters *actor_journal_counters(const struct actor_j
 
 /* ---- commits ---- */
 
-static void answer(struct actor_journal *journal, struct proto_address to, enum result result, uint64_t position)
+static void answer(struct actor_journal *journal, struct proto_address to, enum result result,
+                   uint64_t position)
 {
     struct proto_message *committed = message_new(PROTO_COMMITTED, 0);
     if (committed == NULL) {
@@ -95,8 +97,8 @@ static void set_back(struct actor_journal *journal, struct proto_message *commit
 static enum result append(struct actor_journal *journal, struct proto_message *commit)
 {
     struct span records = commit->as.commit.records;
-    enum result result =
-        journal->options.log->ops->append(journal->options.log, records, &commit->as.commit.position);
+    enum result result = journal->options.log->ops->append(journal->options.log, records,
+                                                           &commit->as.commit.position);
     if (result != RESULT_OK) {
         return result;
     }
@@ -106,7 +108,8 @@ static enum result append(struct actor_journal *journal, struct proto_message *c
     return RESULT_OK;
 }
 
-static void commit(struct actor_journal *journal, struct proto_message *message, struct actor_time now)
+static void commit(struct actor_journal *journal, struct proto_message *message,
+                   struct actor_time now)
 {
     ASSERT(message->as.commit.records.count > 0);
     if (journal->trouble == RESULT_OK) {
@@ -161,12 +164,13 @@ static void sync(struct actor_journal *journal, struct actor_time now)
         return;
     }
     uint64_t begin_us = now_us();
-    enum result result =
-        journal->options.log->ops->sync(journal->options.log, journal->options.durability == ACTOR_DURABLE);
+    enum result result = journal->options.log->ops->sync(
+        journal->options.log, journal->options.durability == ACTOR_DURABLE);
     actor_count(&journal->counters.syncs, 1);
     actor_count(&journal->counters.sync_us, (int64_t)(now_us() - begin_us));
     if (result != RESULT_OK) {
-        /* FULL: the log has dropped them and goes on from its end. Else nobody knows what it holds. */
+        /* FULL: the log has dropped them and goes on from its end. Else nobody knows what it holds.
+         */
         in_trouble(journal, result == RESULT_FULL ? RESULT_FULL : RESULT_IO, now);
         put_back(journal);
         return;
@@ -233,8 +237,8 @@ static void weigh(struct actor_journal *journal)
     actor_count_set(&journal->counters.end, end);
     if (full != (actor_count_read(&journal->counters.full) == 1)) {
         actor_count_set(&journal->counters.full, full ? 1 : 0);
-        log_line(full ? LOG_ERROR : LOG_INFO, full ? "JOURNAL-FULL" : "JOURNAL-HAS-ROOM", "bytes=%llu",
-                 (unsigned long long)(end - begin));
+        log_line(full ? LOG_ERROR : LOG_INFO, full ? "JOURNAL-FULL" : "JOURNAL-HAS-ROOM",
+                 "bytes=%llu", (unsigned long long)(end - begin));
     }
 }
 
@@ -262,5 +266,6 @@ uint64_t actor_journal_turn(void *argument, struct proto_message *batch, struct 
     sync(journal, now);
     tell_drains(journal);
     weigh(journal);
-    return journal->trouble == RESULT_OK || journal->trouble == RESULT_IO ? ACTOR_NEVER : journal->retry_ms;
+    return journal->trouble == RESULT_OK || journal->trouble == RESULT_IO ? ACTOR_NEVER
+                                                                          : journal->retry_ms;
 }

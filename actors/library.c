@@ -28,14 +28,17 @@ static uint64_t process_hash(struct span project, struct span process_id)
     return base_hash(process_id, base_hash(project, 2));
 }
 
-static const struct process_entry *entry_of(const struct actor_library *library, struct span project,
-                                            struct span process_id, uint32_t version)
+static const struct process_entry *entry_of(const struct actor_library *library,
+                                            struct span project, struct span process_id,
+                                            uint32_t version)
 {
     const struct process_entry *best = NULL;
-    for (struct actor_link *link = actor_table_find(&library->processes, process_hash(project, process_id)); link != NULL;
-         link = actor_table_again(link)) {
+    for (struct actor_link *link =
+             actor_table_find(&library->processes, process_hash(project, process_id));
+         link != NULL; link = actor_table_again(link)) {
         const struct process_entry *entry = ACTOR_OWNER(process_entry, link, link);
-        if (!span_equal(entry->process->id, process_id) || !span_equal(entry->process->project, project)) {
+        if (!span_equal(entry->process->id, process_id) ||
+            !span_equal(entry->process->project, project)) {
             continue;
         }
         if (version == 0 ? best == NULL || entry->source->version > best->source->version
@@ -46,8 +49,9 @@ static const struct process_entry *entry_of(const struct actor_library *library,
     return best;
 }
 
-static const struct engine_process *find_process(const struct engine_library *self, struct span project,
-                                                 struct span process_id, uint32_t version)
+static const struct engine_process *find_process(const struct engine_library *self,
+                                                 struct span project, struct span process_id,
+                                                 uint32_t version)
 {
     const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
     const struct process_entry *entry = entry_of(library, project, process_id, version);
@@ -56,8 +60,8 @@ static const struct engine_process *find_process(const struct engine_library *se
 
 static struct project_entry *project_of(const struct actor_library *library, struct span project)
 {
-    for (struct actor_link *link = actor_table_find(&library->projects, base_hash(project, 0)); link != NULL;
-         link = actor_table_again(link)) {
+    for (struct actor_link *link = actor_table_find(&library->projects, base_hash(project, 0));
+         link != NULL; link = actor_table_again(link)) {
         struct project_entry *entry = ACTOR_OWNER(project_entry, link, link);
         if (span_equal(entry->modules->project, project)) {
             return entry;
@@ -66,7 +70,8 @@ static struct project_entry *project_of(const struct actor_library *library, str
     return NULL;
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self, struct span project)
+static const struct engine_modules *find_modules(const struct engine_library *self,
+                                                 struct span project)
 {
     const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
     const struct project_entry *entry = project_of(library, project);
@@ -83,8 +88,9 @@ enum result actor_library_init(struct actor_library *library)
     actor_table_init(&library->projects);
     struct engine_report report;
     engine_report_init(&report, span_text("built-in modules"));
-    enum result result = engine_read_modules(span_text("built-in modules"), span_of(no_modules, sizeof no_modules),
-                                             SPAN_EMPTY, SPAN_EMPTY, &report, &library->builtins);
+    enum result result =
+        engine_read_modules(span_text("built-in modules"), span_of(no_modules, sizeof no_modules),
+                            SPAN_EMPTY, SPAN_EMPTY, &report, &library->builtins);
     engine_report_release(&report);
     return result;
 }
@@ -109,12 +115,14 @@ static void project_free(struct project_entry *entry)
 void actor_library_release(struct actor_library *library)
 {
     struct actor_link *next;
-    for (struct actor_link *link = actor_table_take_all(&library->processes); link != NULL; link = next) {
+    for (struct actor_link *link = actor_table_take_all(&library->processes); link != NULL;
+         link = next) {
         next = link->next;
         free(ACTOR_OWNER(process_entry, link, link));
     }
     actor_table_release(&library->processes);
-    for (struct actor_link *link = actor_table_take_all(&library->projects); link != NULL; link = next) {
+    for (struct actor_link *link = actor_table_take_all(&library->projects); link != NULL;
+         link = next) {
         next = link->next;
         struct project_entry *entry = ACTOR_OWNER(project_entry, link, link);
         project_free(entry);
@@ -143,8 +151,8 @@ static struct span put(uint8_t **room, struct span span)
 
 static struct actor_source *source_new(const struct proto_definition *definition, int64_t at_ms)
 {
-    struct actor_source *source =
-        malloc(sizeof *source + definition->project.count + definition->name.count + definition->content.count);
+    struct actor_source *source = malloc(sizeof *source + definition->project.count +
+                                         definition->name.count + definition->content.count);
     if (source == NULL) {
         return NULL;
     }
@@ -161,11 +169,13 @@ static enum result list_processes(struct actor_library *library, struct actor_so
 {
     struct engine_definition *compiled = source->definition;
     for (uint32_t i = 0; i < compiled->process_count; i++) {
-        if (entry_of(library, source->project, compiled->processes[i].id, source->version) != NULL) {
+        if (entry_of(library, source->project, compiled->processes[i].id, source->version) !=
+            NULL) {
             return RESULT_EXISTS;
         }
     }
-    struct process_entry **entries = calloc(compiled->process_count + 1, sizeof(struct process_entry *));
+    struct process_entry **entries =
+        calloc(compiled->process_count + 1, sizeof(struct process_entry *));
     if (entries == NULL) {
         return RESULT_LIMIT;
     }
@@ -183,13 +193,15 @@ static enum result list_processes(struct actor_library *library, struct actor_so
         process->version = source->version;
         process->project = source->project;
         *entries[i] = (struct process_entry){.source = source, .process = process};
-        actor_table_add(&library->processes, &entries[i]->link, process_hash(source->project, process->id));
+        actor_table_add(&library->processes, &entries[i]->link,
+                        process_hash(source->project, process->id));
     }
     free(entries);
     return result;
 }
 
-enum result actor_library_add(struct actor_library *library, const struct proto_definition *definition, int64_t at_ms,
+enum result actor_library_add(struct actor_library *library,
+                              const struct proto_definition *definition, int64_t at_ms,
                               struct engine_report *report)
 {
     ASSERT(definition->version > 0);
@@ -224,7 +236,10 @@ struct span actor_project_write(const struct proto_project *project, struct aren
     return wire_writer_span(&writer);
 }
 
-static struct span value_or_empty(struct span value) { return wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value; }
+static struct span value_or_empty(struct span value)
+{
+    return wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
+}
 
 enum result actor_project_read(struct span project_id, struct span value, struct proto_project *out)
 {
@@ -256,26 +271,32 @@ static struct project_entry *project_new(const struct proto_project *project)
     return entry;
 }
 
-bool actor_library_has_project(const struct actor_library *library, const struct proto_project *project)
+bool actor_library_has_project(const struct actor_library *library,
+                               const struct proto_project *project)
 {
     const struct project_entry *entry = project_of(library, project->project);
     struct proto_project known;
-    return entry != NULL && actor_project_read(project->project, entry->value, &known) == RESULT_OK &&
-           span_equal(known.workspace, project->workspace) && span_equal(known.environment, project->environment) &&
+    return entry != NULL &&
+           actor_project_read(project->project, entry->value, &known) == RESULT_OK &&
+           span_equal(known.workspace, project->workspace) &&
+           span_equal(known.environment, project->environment) &&
            span_equal(known.modules, project->modules);
 }
 
-enum result actor_library_set_project(struct actor_library *library, const struct proto_project *project,
+enum result actor_library_set_project(struct actor_library *library,
+                                      const struct proto_project *project,
                                       struct engine_report *report)
 {
     engine_report_init(report, span_text(ACTOR_PROJECT_FILE));
-    struct span modules = project->modules.count == 0 ? span_of(no_modules, sizeof no_modules) : project->modules;
+    struct span modules =
+        project->modules.count == 0 ? span_of(no_modules, sizeof no_modules) : project->modules;
     struct project_entry *entry = project_new(project);
     if (entry == NULL) {
         return RESULT_LIMIT;
     }
-    enum result result = engine_read_modules(span_text(ACTOR_PROJECT_FILE), modules, project->project,
-                                             project->environment, report, &entry->modules);
+    enum result result =
+        engine_read_modules(span_text(ACTOR_PROJECT_FILE), modules, project->project,
+                            project->environment, report, &entry->modules);
     if (result != RESULT_OK) {
         project_free(entry);
         return result;
@@ -289,23 +310,27 @@ enum result actor_library_set_project(struct actor_library *library, const struc
     return RESULT_OK;
 }
 
-uint32_t actor_library_newest(const struct actor_library *library, struct span project, struct span process_id)
+uint32_t actor_library_newest(const struct actor_library *library, struct span project,
+                              struct span process_id)
 {
     const struct process_entry *entry = entry_of(library, project, process_id, 0);
     return entry == NULL ? 0 : entry->source->version;
 }
 
-const struct actor_source *actor_library_source(const struct actor_library *library, struct span project,
-                                                struct span process_id, uint32_t version)
+const struct actor_source *actor_library_source(const struct actor_library *library,
+                                                struct span project, struct span process_id,
+                                                uint32_t version)
 {
     const struct process_entry *entry = entry_of(library, project, process_id, version);
     return entry == NULL ? NULL : entry->source;
 }
 
-const struct actor_source *actor_library_file(const struct actor_library *library, struct span project, struct span name)
+const struct actor_source *actor_library_file(const struct actor_library *library,
+                                              struct span project, struct span name)
 {
     const struct actor_source *newest = NULL;
-    for (const struct actor_source *source = library->sources; source != NULL; source = source->next) {
+    for (const struct actor_source *source = library->sources; source != NULL;
+         source = source->next) {
         if (span_equal(source->project, project) && span_equal(source->name, name) &&
             (newest == NULL || source->version > newest->version)) {
             newest = source;

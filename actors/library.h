@@ -1,6 +1,7 @@
 /*
- * library.h: the compiled definitions and modules that one actor's executions look things up in. Each shard compiles its own
- * copy from the registry's messages, so nothing is shared between threads.
+ * library.h: the compiled definitions and modules that one actor's executions look things up in.
+ * Each shard compiles its own copy from the registry's messages, so nothing is shared between
+ * threads.
  */
 #ifndef ACTORS_LIBRARY_H
 #define ACTORS_LIBRARY_H
@@ -36,32 +37,41 @@ MUST_USE enum result actor_library_init(struct actor_library *library);
 void actor_library_release(struct actor_library *library);
 
 /*
- * Compiles and keeps one version of a file; copies what it is given. `report` (initialised here, released by the caller) says
- * what is wrong on RESULT_INVALID. RESULT_EXISTS: that version of one of its processes is there already.
+ * Compiles and keeps one version of a file; copies what it is given. `report` (initialised here,
+ * released by the caller) says what is wrong on RESULT_INVALID. RESULT_EXISTS: that version of one
+ * of its processes is there already.
  */
-MUST_USE enum result actor_library_add(struct actor_library *library, const struct proto_definition *definition,
-                                       int64_t at_ms, struct engine_report *report);
+MUST_USE enum result actor_library_add(struct actor_library *library,
+                                       const struct proto_definition *definition, int64_t at_ms,
+                                       struct engine_report *report);
 /*
- * A project's modules and environment are stored like a definition of this name (always version 1): an execution that goes on
- * after a crash must find its modules before anybody has loaded the project again. No file may be deployed by it.
+ * A project's modules and environment are stored like a definition of this name (always version 1):
+ * an execution that goes on after a crash must find its modules before anybody has loaded the
+ * project again. No file may be deployed by it.
  */
 #define ACTOR_PROJECT_FILE "modules.json"
 /* [workspace, environment, modules] as one value in the arena; empty when that is full. */
 struct span actor_project_write(const struct proto_project *project, struct arena *arena);
 /* Spans borrowed. RESULT_CORRUPT. */
-MUST_USE enum result actor_project_read(struct span project_id, struct span value, struct proto_project *out);
+MUST_USE enum result actor_project_read(struct span project_id, struct span value,
+                                        struct proto_project *out);
 /* Is this what the library has for the project already? */
-bool actor_library_has_project(const struct actor_library *library, const struct proto_project *project);
+bool actor_library_has_project(const struct actor_library *library,
+                               const struct proto_project *project);
 
 /* A project's modules and environment, in place of the old ones. */
-MUST_USE enum result actor_library_set_project(struct actor_library *library, const struct proto_project *project,
+MUST_USE enum result actor_library_set_project(struct actor_library *library,
+                                               const struct proto_project *project,
                                                struct engine_report *report);
 /* Newest version of a process, 0 when there is none. */
-uint32_t actor_library_newest(const struct actor_library *library, struct span project, struct span process_id);
+uint32_t actor_library_newest(const struct actor_library *library, struct span project,
+                              struct span process_id);
 /* The file that a process version came from; NULL when absent. */
-const struct actor_source *actor_library_source(const struct actor_library *library, struct span project,
-                                                struct span process_id, uint32_t version);
+const struct actor_source *actor_library_source(const struct actor_library *library,
+                                                struct span project, struct span process_id,
+                                                uint32_t version);
 /* Newest version of a file by its name; NULL when absent. */
-const struct actor_source *actor_library_file(const struct actor_library *library, struct span project, struct span name);
+const struct actor_source *actor_library_file(const struct actor_library *library,
+                                              struct span project, struct span name);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * loop.c: drives an actor's turns. Everything here but the sink and stop runs on the loop's own thread.
+ * loop.c: drives an actor's turns. Everything here but the sink and stop runs on the loop's own
+ * thread.
  */
 #include "actors/loop.h"
 
@@ -36,7 +37,8 @@ static void arm(struct actor_loop *loop, uint64_t due_ms, uint64_t now_ms)
     }
 }
 
-/* Some turns without asking the kernel in between, then the adapters on this loop get their share. */
+/* Some turns without asking the kernel in between, then the adapters on this loop get their share.
+ */
 static void run_turns(struct actor_loop *loop)
 {
     bool more = true;
@@ -134,7 +136,8 @@ void actor_loop_stop(struct actor_loop *loop)
     if (!loop->running) {
         return;
     }
-    /* Pairs with the acquire in on_wake; a message could be lost behind a full batch, this flag cannot. */
+    /* Pairs with the acquire in on_wake; a message could be lost behind a full batch, this flag
+     * cannot. */
     atomic_store_explicit(&loop->stopping, true, memory_order_release);
     ev_async_send(loop->ev, &loop->wake);
     pthread_join(loop->thread, NULL);

@@ -1,9 +1,9 @@
 /*
  * loop.h: a thread, its libev loop, a mailbox, and the actor that lives there.
  *
- * An actor is its turn function: it is given what arrived (at most LIMIT_ACTOR_BATCH messages, oldest first) and the time, and
- * says when it wants a turn even if nothing arrives. It never blocks on another actor, and it needs no loop to run: the
- * simulator calls the same function.
+ * An actor is its turn function: it is given what arrived (at most LIMIT_ACTOR_BATCH messages,
+ * oldest first) and the time, and says when it wants a turn even if nothing arrives. It never
+ * blocks on another actor, and it needs no loop to run: the simulator calls the same function.
  */
 #ifndef ACTORS_LOOP_H
 #define ACTORS_LOOP_H
@@ -15,7 +15,8 @@
 #include "actors/mailbox.h"
 #include "proto/sink.h"
 
-/* Takes the batch (NULL: only time has passed). Returns the monotonic ms of the next turn wanted, or ACTOR_NEVER. */
+/* Takes the batch (NULL: only time has passed). Returns the monotonic ms of the next turn wanted,
+ * or ACTOR_NEVER. */
 typedef uint64_t (*actor_turn_fn)(void *actor, struct proto_message *batch, struct actor_time now);
 
 struct actor_loop {
@@ -38,7 +39,8 @@ struct actor_loop {
 };
 
 /* name: at most 15 bytes, shown by ps and gdb; borrowed. RESULT_LIMIT: no loop could be made. */
-MUST_USE enum result actor_loop_init(struct actor_loop *loop, const char *name, uint32_t requests_max);
+MUST_USE enum result actor_loop_init(struct actor_loop *loop, const char *name,
+                                     uint32_t requests_max);
 /* Before start: who lives here. */
 void actor_loop_settle(struct actor_loop *loop, actor_turn_fn turn, void *actor);
 /* Starts the thread; its first turn comes at once. */

@@ -1,12 +1,14 @@
 /*
  * mailbox.c: see mailbox.h for the invariant.
  *
- * Why no wake-up is lost: items there >= count at all times (push comes before count). The reader sleeps only after a
- * subtraction that left count <= 0; any item it did not see is counted later, and the sender whose increment goes from 0 to 1
- * wakes it. The count is below 0 only while a sender stands between its push and its increment and its item is taken already.
+ * Why no wake-up is lost: items there >= count at all times (push comes before count). The reader
+ * sleeps only after a subtraction that left count <= 0; any item it did not see is counted later,
+ * and the sender whose increment goes from 0 to 1 wakes it. The count is below 0 only while a
+ * sender stands between its push and its increment and its item is taken already.
  *
- * Happens-before: the sender's compare-and-swap (full barrier on the stack's head) and the reader's atomic exchange of it.
- * ThreadSanitizer does not see ck's inline assembly, so that pair is told to it by hand.
+ * Happens-before: the sender's compare-and-swap (full barrier on the stack's head) and the reader's
+ * atomic exchange of it. ThreadSanitizer does not see ck's inline assembly, so that pair is told to
+ * it by hand.
  */
 #include "actors/mailbox.h"
 
@@ -64,7 +66,8 @@ static void push(struct actor_mailbox *mailbox, struct ck_stack_entry *entry)
     } while (!ck_pr_cas_ptr_value(&mailbox->stack.head, newest, entry, &newest));
 }
 
-enum result actor_mailbox_push(struct actor_mailbox *mailbox, struct proto_message **message, bool *wake)
+enum result actor_mailbox_push(struct actor_mailbox *mailbox, struct proto_message **message,
+                               bool *wake)
 {
     ASSERT((*message)->magic == PROTO_MESSAGE_MAGIC);
     *wake = false;
@@ -72,7 +75,8 @@ enum result actor_mailbox_push(struct actor_mailbox *mailbox, struct proto_messa
         return RESULT_CLOSED;
     }
     /* Several senders may pass at once: the bound is exceeded by at most their number. */
-    if ((*message)->type == PROTO_REQUEST && ck_pr_load_int(&mailbox->count) >= mailbox->requests_max) {
+    if ((*message)->type == PROTO_REQUEST &&
+        ck_pr_load_int(&mailbox->count) >= mailbox->requests_max) {
         return RESULT_AGAIN;
     }
     push(mailbox, (struct ck_stack_entry *)*message);

@@ -1,5 +1,6 @@
 /*
- * mailbox_test.c: order, bounds and wake-ups with one thread; tests/system/engine_mailbox_system.c hammers it with many.
+ * mailbox_test.c: order, bounds and wake-ups with one thread; tests/system/engine_mailbox_system.c
+ * hammers it with many.
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,6 @@
 /*
- * metrics.c: counters as Prometheus text and as the reply to `stats`. Every series is there from the start. Any thread.
+ * metrics.c: counters as Prometheus text and as the reply to `stats`. Every series is there from
+ * the start. Any thread.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ static void add(struct page *page, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int bytes = vsnprintf(page->text + page->bytes, page->capacity - page->bytes, format, arguments);
+    int bytes =
+        vsnprintf(page->text + page->bytes, page->capacity - page->bytes, format, arguments);
     va_end(arguments);
     size_t room = page->capacity - page->bytes;
     page->bytes += bytes < 0 ? 0 : (size_t)bytes < room ? (size_t)bytes : room - 1;
@@ -33,7 +35,8 @@ static void series(struct page *page, const char *name, const char *type, const 
     add(page, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void one(struct page *page, const char *name, const char *type, const char *help, uint64_t value)
+static void one(struct page *page, const char *name, const char *type, const char *help,
+                uint64_t value)
 {
     series(page, name, type, help);
     add(page, "%s %llu\n", name, (unsigned long long)value);
@@ -45,36 +48,58 @@ static const struct shard_series {
     const char *name;
     const char *type;
     const char *help;
-    size_t offset; /* of the counter */
+    size_t offset;    /* of the counter */
     const char *stat; /* its name in `stats`, where it is summed up */
 } shard_table[] = {
-#define SERIES(counter, name, type, stat, help) {name, type, help, offsetof(struct actor_shard_counters, counter), stat}
-    SERIES(requests, "strider_requests_total", "counter", "requests", "Requests that a shard handled."),
-    SERIES(refused, "strider_requests_refused_total", "counter", "refused", "Requests answered with an error."),
-    SERIES(overloaded, "strider_requests_overloaded_total", "counter", "overloaded", "Requests answered Overloaded."),
-    SERIES(repeated, "strider_requests_repeated_total", "counter", "repeated", "Repeats of a requestId."),
-    SERIES(timeouts, "strider_requests_timed_out_total", "counter", "timeouts", "Requests answered Timeout."),
-    SERIES(pending, "strider_requests_pending", "gauge", "pending", "Requests that wait for a segment's end."),
-    SERIES(started, "strider_executions_started_total", "counter", "started", "Executions started."),
-    SERIES(completed, "strider_executions_completed_total", "counter", "completed", "Executions that ended well."),
-    SERIES(failed, "strider_executions_failed_total", "counter", "failed", "Executions that failed."),
-    SERIES(aborted, "strider_executions_aborted_total", "counter", "aborted", "Executions aborted by an operator."),
-    SERIES(live, "strider_executions_live", "gauge", "live", "Executions in memory with a segment under way."),
-    SERIES(waiting, "strider_executions_waiting", "gauge", "waiting", "Executions parked until something comes."),
-    SERIES(damaged, "strider_executions_damaged", "gauge", "damaged", "Executions set aside: see the log."),
+#define SERIES(counter, name, type, stat, help)                                                    \
+    {                                                                                              \
+        name, type, help, offsetof(struct actor_shard_counters, counter), stat                     \
+    }
+    SERIES(requests, "strider_requests_total", "counter", "requests",
+           "Requests that a shard handled."),
+    SERIES(refused, "strider_requests_refused_total", "counter", "refused",
+           "Requests answered with an error."),
+    SERIES(overloaded, "strider_requests_overloaded_total", "counter", "overloaded",
+           "Requests answered Overloaded."),
+    SERIES(repeated, "strider_requests_repeated_total", "counter", "repeated",
+           "Repeats of a requestId."),
+    SERIES(timeouts, "strider_requests_timed_out_total", "counter", "timeouts",
+           "Requests answered Timeout."),
+    SERIES(pending, "strider_requests_pending", "gauge", "pending",
+           "Requests that wait for a segment's end."),
+    SERIES(started, "strider_executions_started_total", "counter", "started",
+           "Executions started."),
+    SERIES(completed, "strider_executions_completed_total", "counter", "completed",
+           "Executions that ended well."),
+    SERIES(failed, "strider_executions_failed_total", "counter", "failed",
+           "Executions that failed."),
+    SERIES(aborted, "strider_executions_aborted_total", "counter", "aborted",
+           "Executions aborted by an operator."),
+    SERIES(live, "strider_executions_live", "gauge", "live",
+           "Executions in memory with a segment under way."),
+    SERIES(waiting, "strider_executions_waiting", "gauge", "waiting",
+           "Executions parked until something comes."),
+    SERIES(damaged, "strider_executions_damaged", "gauge", "damaged",
+           "Executions set aside: see the log."),
     SERIES(steps, "strider_steps_total", "counter", "steps", "Steps done."),
-    SERIES(calls, "strider_module_calls_total", "counter", "calls", "Module calls made, retries included."),
+    SERIES(calls, "strider_module_calls_total", "counter", "calls",
+           "Module calls made, retries included."),
     SERIES(commits, "strider_commits_total", "counter", "commits", "Commits sent to the journal."),
-    SERIES(record_bytes, "strider_record_bytes_total", "counter", "recordBytes", "Bytes of records in commits."),
-    SERIES(hot_hits, "strider_hot_hits_total", "counter", "hotHits", "Resumes served by the hot tier."),
-    SERIES(hot_misses, "strider_hot_misses_total", "counter", "hotMisses", "Resumes that had to be fetched."),
-    SERIES(stalled, "strider_shard_stalled", "gauge", "stalled", "1 while the journal takes nothing."),
+    SERIES(record_bytes, "strider_record_bytes_total", "counter", "recordBytes",
+           "Bytes of records in commits."),
+    SERIES(hot_hits, "strider_hot_hits_total", "counter", "hotHits",
+           "Resumes served by the hot tier."),
+    SERIES(hot_misses, "strider_hot_misses_total", "counter", "hotMisses",
+           "Resumes that had to be fetched."),
+    SERIES(stalled, "strider_shard_stalled", "gauge", "stalled",
+           "1 while the journal takes nothing."),
 #undef SERIES
 };
 
 enum { SHARD_SERIES_COUNT = sizeof shard_table / sizeof shard_table[0] };
 
-static uint64_t shard_value(const struct actor_runtime *runtime, uint32_t shard, const struct shard_series *row)
+static uint64_t shard_value(const struct actor_runtime *runtime, uint32_t shard,
+                            const struct shard_series *row)
 {
     const char *counters = (const char *)actor_shard_counters(runtime->shards[shard]);
     return actor_count_read((const actor_counter *)(counters + row->offset));
@@ -103,18 +128,22 @@ static void journal_page(struct page *page, const struct actor_runtime *runtime)
     static const char *const drains[PROTO_DRAIN_COUNT] = {"state", "blob", "audit"};
     const struct actor_journal_counters *journal = actor_journal_counters(runtime->journal);
     uint64_t end = actor_count_read(&journal->end);
-    one(page, "strider_journal_commits_total", "counter", "Commits written.", actor_count_read(&journal->commits));
-    one(page, "strider_journal_syncs_total", "counter", "Syncs, each for all commits that had come.",
-        actor_count_read(&journal->syncs));
+    one(page, "strider_journal_commits_total", "counter", "Commits written.",
+        actor_count_read(&journal->commits));
+    one(page, "strider_journal_syncs_total", "counter",
+        "Syncs, each for all commits that had come.", actor_count_read(&journal->syncs));
     one(page, "strider_journal_sync_microseconds_total", "counter", "Time spent in syncs.",
         actor_count_read(&journal->sync_us));
-    one(page, "strider_journal_bytes_total", "counter", "Bytes of records written.", actor_count_read(&journal->bytes));
+    one(page, "strider_journal_bytes_total", "counter", "Bytes of records written.",
+        actor_count_read(&journal->bytes));
     one(page, "strider_journal_kept_bytes", "gauge", "Bytes between the journal's begin and end.",
         end - actor_count_read(&journal->begin));
-    one(page, "strider_journal_full", "gauge", "1 while no starts are taken.", actor_count_read(&journal->full));
+    one(page, "strider_journal_full", "gauge", "1 while no starts are taken.",
+        actor_count_read(&journal->full));
     one(page, "strider_journal_failed", "gauge", "1 after an I/O error, until a restart.",
         actor_count_read(&journal->failed));
-    series(page, "strider_drain_lag_bytes", "gauge", "Journal bytes that a drain has not made durable elsewhere.");
+    series(page, "strider_drain_lag_bytes", "gauge",
+           "Journal bytes that a drain has not made durable elsewhere.");
     for (int i = 0; i < PROTO_DRAIN_COUNT; i++) {
         uint64_t drained = actor_count_read(&journal->drained[i]);
         add(page, "strider_drain_lag_bytes{drain=\"%s\"} %llu\n", drains[i],
@@ -127,22 +156,26 @@ static void storage_page(struct page *page, const struct actor_runtime *runtime)
     const struct actor_blob_drain_counters *blob = actor_storage_blob_counters(runtime->storage);
     const struct actor_state_drain_counters *state = actor_storage_state_counters(runtime->storage);
     const struct actor_storage_counters *storage = actor_storage_counters(runtime->storage);
-    one(page, "strider_blobs_queued_total", "counter", "Blobs taken from the journal.", actor_count_read(&blob->queued));
+    one(page, "strider_blobs_queued_total", "counter", "Blobs taken from the journal.",
+        actor_count_read(&blob->queued));
     one(page, "strider_blobs_deduplicated_total", "counter", "Blobs superseded within their batch.",
         actor_count_read(&blob->deduplicated));
-    one(page, "strider_blobs_uploaded_total", "counter", "Blobs stored.", actor_count_read(&blob->uploaded));
-    one(page, "strider_blobs_retried_total", "counter", "Batches tried again.", actor_count_read(&blob->retried));
+    one(page, "strider_blobs_uploaded_total", "counter", "Blobs stored.",
+        actor_count_read(&blob->uploaded));
+    one(page, "strider_blobs_retried_total", "counter", "Batches tried again.",
+        actor_count_read(&blob->retried));
     one(page, "strider_blobs_oldest_age_milliseconds", "gauge", "Age of the batch under way.",
         actor_count_read(&blob->oldest_age_ms));
     one(page, "strider_state_records_total", "counter", "Records folded into the state table.",
         actor_count_read(&state->records));
-    one(page, "strider_state_flushes_total", "counter", "Flushes of the state table.", actor_count_read(&state->flushes));
+    one(page, "strider_state_flushes_total", "counter", "Flushes of the state table.",
+        actor_count_read(&state->flushes));
     one(page, "strider_state_failing", "gauge", "1 while the state table cannot be written.",
         actor_count_read(&storage->failing));
     one(page, "strider_snapshots_asked_total", "counter", "Snapshots asked of long segments.",
         actor_count_read(&state->interims_asked));
-    one(page, "strider_journal_corrupt_batches_total", "counter", "Batches that failed their check.",
-        actor_count_read(&state->corrupt));
+    one(page, "strider_journal_corrupt_batches_total", "counter",
+        "Batches that failed their check.", actor_count_read(&state->corrupt));
     one(page, "strider_fetches_total", "counter", "Executions fetched from the stores.",
         actor_count_read(&storage->fetches));
 }
@@ -153,17 +186,21 @@ static void other_pages(struct page *page, const struct actor_runtime *runtime)
     const struct actor_registry_counters *registry = actor_registry_counters(runtime->registry);
     one(page, "strider_audit_messages_total", "counter", "Audit messages written to the index.",
         actor_count_read(&audit->messages));
-    one(page, "strider_audit_applies_total", "counter", "Transactions of the index.", actor_count_read(&audit->applies));
+    one(page, "strider_audit_applies_total", "counter", "Transactions of the index.",
+        actor_count_read(&audit->applies));
     one(page, "strider_audit_failing", "gauge", "1 while the index cannot be written.",
         actor_count_read(&audit->failing));
-    one(page, "strider_deploys_total", "counter", "Deploys that were taken.", actor_count_read(&registry->deploys));
+    one(page, "strider_deploys_total", "counter", "Deploys that were taken.",
+        actor_count_read(&registry->deploys));
     one(page, "strider_deploys_refused_total", "counter", "Deploys that were refused.",
         actor_count_read(&registry->refused));
-    one(page, "strider_router_refused_total", "counter", "Requests refused before they reached a shard.",
+    one(page, "strider_router_refused_total", "counter",
+        "Requests refused before they reached a shard.",
         actor_count_read(&runtime->router.refused));
     one(page, "strider_router_overloaded_total", "counter", "Requests that found a mailbox full.",
         actor_count_read(&runtime->router.overloaded));
-    one(page, "strider_recovery_microseconds", "gauge", "Time that the last recovery took.", runtime->recovery.elapsed_us);
+    one(page, "strider_recovery_microseconds", "gauge", "Time that the last recovery took.",
+        runtime->recovery.elapsed_us);
     one(page, "strider_recovery_executions", "gauge", "Executions found by the last recovery.",
         runtime->recovery.executions);
 }

@@ -1,6 +1,7 @@
 /*
- * recovery.c: the tail of the journal is read once and kept by execution; then each live execution is given to its shard with
- * its newest snapshot, from the table or the tail, and the events after it.
+ * recovery.c: the tail of the journal is read once and kept by execution; then each live execution
+ * is given to its shard with its newest snapshot, from the table or the tail, and the events after
+ * it.
  */
 #include "actors/recovery.h"
 
@@ -21,7 +22,8 @@ struct trace {
     struct actor_link link;
     struct trace *next; /* all of them, in no order */
     struct span id;
-    struct span snapshot; /* own memory: of the tail, or of the table's row when the tail has none */
+    struct span
+        snapshot; /* own memory: of the tail, or of the table's row when the tail has none */
     struct actor_recovered_events *events; /* own memory, each run too */
     size_t events_count;
     bool row_is_old; /* the table's row says less than the tail */
@@ -74,7 +76,8 @@ static void drop(struct span *span)
 
 /* ---- definitions ---- */
 
-static enum result add_to(struct actor_library *library, const struct proto_definition *definition, int64_t at_ms)
+static enum result add_to(struct actor_library *library, const struct proto_definition *definition,
+                          int64_t at_ms)
 {
     struct engine_report report;
     enum result result;
@@ -92,19 +95,23 @@ static enum result add_to(struct actor_library *library, const struct proto_defi
     return result;
 }
 
-static enum result add_definition(struct recovering *recovering, const struct proto_definition *definition, int64_t at_ms)
+static enum result add_definition(struct recovering *recovering,
+                                  const struct proto_definition *definition, int64_t at_ms)
 {
     const struct actor_recovery_options *options = recovering->options;
     for (uint32_t i = 0; i <= options->shard_count; i++) {
-        struct actor_library *library = i < options->shard_count ? actor_shard_library(options->shards[i])
-                                                                 : actor_registry_library(options->registry);
+        struct actor_library *library = i < options->shard_count
+                                            ? actor_shard_library(options->shards[i])
+                                            : actor_registry_library(options->registry);
         enum result result = add_to(library, definition, at_ms);
         if (result == RESULT_LIMIT) {
             return result;
         }
         if (result != RESULT_OK && result != RESULT_EXISTS && i == 0) {
-            log_line(LOG_ERROR, "DEFINITION-NOT-RECOVERED", "project=\"%.*s\" name=\"%.*s\" version=%u reason=\"%s\"",
-                     SPAN_ARG(definition->project), SPAN_ARG(definition->name), definition->version, result_text(result));
+            log_line(LOG_ERROR, "DEFINITION-NOT-RECOVERED",
+                     "project=\"%.*s\" name=\"%.*s\" version=%u reason=\"%s\"",
+                     SPAN_ARG(definition->project), SPAN_ARG(definition->name), definition->version,
+                     result_text(result));
         }
     }
     return RESULT_OK;
@@ -124,7 +131,8 @@ static bool definition_row(void *owner, struct span key, struct span value)
     return recovering->result == RESULT_OK;
 }
 
-static enum result definition_record(struct recovering *recovering, const struct proto_record *record)
+static enum result definition_record(struct recovering *recovering,
+                                     const struct proto_record *record)
 {
     return add_definition(recovering,
                           &(struct proto_definition){.project = record->project_id,
@@ -138,8 +146,8 @@ static enum result definition_record(struct recovering *recovering, const struct
 
 static struct trace *find_trace(const struct recovering *recovering, struct span id)
 {
-    for (struct actor_link *link = actor_table_find(&recovering->traces, base_hash(id, 0)); link != NULL;
-         link = actor_table_again(link)) {
+    for (struct actor_link *link = actor_table_find(&recovering->traces, base_hash(id, 0));
+         link != NULL; link = actor_table_again(link)) {
         struct trace *trace = ACTOR_OWNER(trace, link, link);
         if (span_equal(trace->id, id)) {
             return trace;
@@ -189,12 +197,14 @@ static enum result events_record(struct recovering *recovering, const struct pro
     if (!copy(record->body, &run)) {
         return RESULT_LIMIT;
     }
-    trace->events[trace->events_count++] = (struct actor_recovered_events){.first = record->number, .run = run};
+    trace->events[trace->events_count++] =
+        (struct actor_recovered_events){.first = record->number, .run = run};
     trace->ended = trace->forgotten = false;
     return RESULT_OK;
 }
 
-static enum result snapshot_record(struct recovering *recovering, const struct proto_record *record, uint64_t position)
+static enum result snapshot_record(struct recovering *recovering, const struct proto_record *record,
+                                   uint64_t position)
 {
     struct trace *trace = trace_of(recovering, record->execution_id);
     if (trace == NULL) {
@@ -223,13 +233,15 @@ static enum result forget_record(struct recovering *recovering, const struct pro
 
 /* ---- remembered requests ---- */
 
-static struct request_trace *find_request(const struct recovering *recovering, const struct proto_record *record)
+static struct request_trace *find_request(const struct recovering *recovering,
+                                          const struct proto_record *record)
 {
     uint64_t hash = base_hash(record->name, base_hash(record->workspace_id, 0));
     for (struct actor_link *link = actor_table_find(&recovering->requests, hash); link != NULL;
          link = actor_table_again(link)) {
         struct request_trace *trace = ACTOR_OWNER(request_trace, link, link);
-        if (span_equal(trace->record.workspace_id, record->workspace_id) && span_equal(trace->record.name, record->name)) {
+        if (span_equal(trace->record.workspace_id, record->workspace_id) &&
+            span_equal(trace->record.name, record->name)) {
             return trace;
         }
     }
@@ -251,7 +263,8 @@ static enum result request_record(struct recovering *recovering, const struct pr
             free(trace);
             return RESULT_LIMIT;
         }
-        actor_table_add(&recovering->requests, &trace->link, base_hash(record->name, base_hash(record->workspace_id, 0)));
+        actor_table_add(&recovering->requests, &trace->link,
+                        base_hash(record->name, base_hash(record->workspace_id, 0)));
         trace->next = recovering->request_list;
         recovering->request_list = trace;
     }
@@ -265,7 +278,8 @@ static enum result recover_request(struct recovering *recovering, const struct p
 {
     enum result result = RESULT_OK;
     for (uint32_t i = 0; i < recovering->options->shard_count && result == RESULT_OK; i++) {
-        result = actor_shard_recover_request(recovering->options->shards[i], record, recovering->options->now);
+        result = actor_shard_recover_request(recovering->options->shards[i], record,
+                                             recovering->options->now);
     }
     return result;
 }
@@ -287,7 +301,8 @@ static bool request_row(void *owner, struct span key, struct span value)
 
 /* ---- reading the tail ---- */
 
-static enum result read_record(struct recovering *recovering, const struct proto_record *record, uint64_t position)
+static enum result read_record(struct recovering *recovering, const struct proto_record *record,
+                               uint64_t position)
 {
     switch (record->kind) {
     case PROTO_RECORD_EVENTS:
@@ -311,7 +326,8 @@ static enum result read_record(struct recovering *recovering, const struct proto
 static void corrupt_batch(struct recovering *recovering, uint64_t position)
 {
     recovering->recovery->corrupt++;
-    log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=recovery position=%llu", (unsigned long long)position);
+    log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=recovery position=%llu",
+             (unsigned long long)position);
 }
 
 static enum result read_batch(struct recovering *recovering, struct span batch, uint64_t position)
@@ -359,16 +375,18 @@ static bool execution_row(void *owner, struct span key, struct span value)
     struct recovering *recovering = owner;
     struct trace *trace = find_trace(recovering, key);
     if (trace == NULL) {
-        recovering->result = actor_shard_recover(shard_of(recovering, key),
-                                                 &(struct actor_recovered){.execution_id = key, .snapshot = value},
-                                                 recovering->options->now, recovering->recovery);
+        recovering->result =
+            actor_shard_recover(shard_of(recovering, key),
+                                &(struct actor_recovered){.execution_id = key, .snapshot = value},
+                                recovering->options->now, recovering->recovery);
     } else if (!trace->row_is_old && !copy(value, &trace->snapshot)) {
         recovering->result = RESULT_LIMIT;
     }
     return recovering->result == RESULT_OK;
 }
 
-static enum result recover_trace(struct recovering *recovering, const struct trace *trace, uint64_t indexed)
+static enum result recover_trace(struct recovering *recovering, const struct trace *trace,
+                                 uint64_t indexed)
 {
     struct actor_shard *shard = shard_of(recovering, trace->id);
     if (trace->forgotten) {
@@ -382,18 +400,21 @@ static enum result recover_trace(struct recovering *recovering, const struct tra
                                                              .events_count = trace->events_count},
                                    recovering->options->now, recovering->recovery);
     }
-    return trace->ended_position > indexed ? actor_shard_recover_ended(shard, trace->id, trace->ended_position)
-                                           : RESULT_OK;
+    return trace->ended_position > indexed
+               ? actor_shard_recover_ended(shard, trace->id, trace->ended_position)
+               : RESULT_OK;
 }
 
 static enum result recover_all(struct recovering *recovering, uint64_t indexed)
 {
     struct storage_state *state = recovering->options->state;
-    enum result result = state->ops->scan(state, STORAGE_EXECUTIONS, SPAN_EMPTY, execution_row, recovering);
+    enum result result =
+        state->ops->scan(state, STORAGE_EXECUTIONS, SPAN_EMPTY, execution_row, recovering);
     if (result == RESULT_OK) {
         result = recovering->result;
     }
-    for (struct trace *trace = recovering->trace_list; trace != NULL && result == RESULT_OK; trace = trace->next) {
+    for (struct trace *trace = recovering->trace_list; trace != NULL && result == RESULT_OK;
+         trace = trace->next) {
         result = recover_trace(recovering, trace, indexed);
     }
     if (result == RESULT_OK) {
@@ -402,8 +423,8 @@ static enum result recover_all(struct recovering *recovering, uint64_t indexed)
     if (result == RESULT_OK) {
         result = recovering->result;
     }
-    for (struct request_trace *trace = recovering->request_list; trace != NULL && result == RESULT_OK;
-         trace = trace->next) {
+    for (struct request_trace *trace = recovering->request_list;
+         trace != NULL && result == RESULT_OK; trace = trace->next) {
         result = recover_request(recovering, &trace->record);
     }
     return result;
@@ -411,7 +432,8 @@ static enum result recover_all(struct recovering *recovering, uint64_t indexed)
 
 /* ---- positions ---- */
 
-/* A position outside of the journal means that data directories were mixed, or files were deleted: say so, do what is possible. */
+/* A position outside of the journal means that data directories were mixed, or files were deleted:
+ * say so, do what is possible. */
 static uint64_t within(const struct storage_journal *log, uint64_t position, const char *drain)
 {
     struct storage_journal *journal = (struct storage_journal *)log;
@@ -421,16 +443,19 @@ static uint64_t within(const struct storage_journal *log, uint64_t position, con
         return position;
     }
     if (position != 0) {
-        log_line(LOG_CRITICAL, "JOURNAL-DOES-NOT-FIT", "drain=%s position=%llu begin=%llu end=%llu", drain,
-                 (unsigned long long)position, (unsigned long long)begin, (unsigned long long)end);
+        log_line(LOG_CRITICAL, "JOURNAL-DOES-NOT-FIT", "drain=%s position=%llu begin=%llu end=%llu",
+                 drain, (unsigned long long)position, (unsigned long long)begin,
+                 (unsigned long long)end);
     }
     return position < begin ? begin : end;
 }
 
-static enum result read_positions(const struct actor_recovery_options *options, struct actor_positions *positions)
+static enum result read_positions(const struct actor_recovery_options *options,
+                                  struct actor_positions *positions)
 {
     uint64_t *at = positions->at;
-    enum result result = actor_position_read(options->state, ACTOR_POSITION_STATE, &at[PROTO_DRAIN_STATE]);
+    enum result result =
+        actor_position_read(options->state, ACTOR_POSITION_STATE, &at[PROTO_DRAIN_STATE]);
     if (result == RESULT_OK) {
         result = actor_position_read(options->state, ACTOR_POSITION_BLOB, &at[PROTO_DRAIN_BLOB]);
     }
@@ -475,8 +500,9 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-enum result actor_recover(const struct actor_recovery_options *options, struct actor_recovery *recovery,
-                          struct actor_positions *positions, char error[256])
+enum result actor_recover(const struct actor_recovery_options *options,
+                          struct actor_recovery *recovery, struct actor_positions *positions,
+                          char error[256])
 {
     uint64_t begin_us = now_us();
     *recovery = (struct actor_recovery){0};
@@ -488,7 +514,8 @@ enum result actor_recover(const struct actor_recovery_options *options, struct a
     enum result result = read_positions(options, positions);
     if (result == RESULT_OK) {
         what = "the definitions";
-        result = options->state->ops->scan(options->state, STORAGE_DEFINITIONS, SPAN_EMPTY, definition_row, &recovering);
+        result = options->state->ops->scan(options->state, STORAGE_DEFINITIONS, SPAN_EMPTY,
+                                           definition_row, &recovering);
         result = result == RESULT_OK ? recovering.result : result;
     }
     if (result == RESULT_OK) {

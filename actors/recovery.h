@@ -1,6 +1,6 @@
 /*
- * recovery.h: from what is on the disk to shards that can go on: the state table, and the journal from where it ends. Runs on
- * the thread that starts the program, before any other.
+ * recovery.h: from what is on the disk to shards that can go on: the state table, and the journal
+ * from where it ends. Runs on the thread that starts the program, before any other.
  */
 #ifndef ACTORS_RECOVERY_H
 #define ACTORS_RECOVERY_H
@@ -27,10 +27,11 @@ struct actor_positions {
 };
 
 /*
- * RESULT_OK also when executions had to be set aside: *recovery says how many, the log which. Else *error says for a person
- * what could not be read.
+ * RESULT_OK also when executions had to be set aside: *recovery says how many, the log which. Else
+ * *error says for a person what could not be read.
  */
-MUST_USE enum result actor_recover(const struct actor_recovery_options *options, struct actor_recovery *recovery,
+MUST_USE enum result actor_recover(const struct actor_recovery_options *options,
+                                   struct actor_recovery *recovery,
                                    struct actor_positions *positions, char error[256]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * registry.c: one job at a time: compile, commit, broadcast, answer. The registry's thread, so that compiling a large file
- * holds up nobody's executions.
+ * registry.c: one job at a time: compile, commit, broadcast, answer. The registry's thread, so that
+ * compiling a large file holds up nobody's executions.
  */
 #include "actors/registry.h"
 
@@ -24,16 +24,17 @@ struct actor_registry {
     struct actor_library library;
     struct arena arena;
     struct actor_time now;
-    struct actor_queue jobs;      /* waiting */
-    struct proto_message *job;    /* under way */
+    struct actor_queue jobs;   /* waiting */
+    struct proto_message *job; /* under way */
     enum stage stage;
     struct proto_definition file; /* the job's, with its version; borrowed from the job */
     uint32_t answers_left;
-    enum result worst;            /* of the shards' answers */
+    enum result worst; /* of the shards' answers */
     struct actor_registry_counters counters;
 };
 
-enum result actor_registry_new(const struct actor_registry_options *options, struct actor_registry **out)
+enum result actor_registry_new(const struct actor_registry_options *options,
+                               struct actor_registry **out)
 {
     struct actor_registry *registry = calloc(1, sizeof *registry);
     if (registry == NULL) {
@@ -64,7 +65,10 @@ void actor_registry_free(struct actor_registry *registry)
     free(registry);
 }
 
-struct actor_library *actor_registry_library(struct actor_registry *registry) { return &registry->library; }
+struct actor_library *actor_registry_library(struct actor_registry *registry)
+{
+    return &registry->library;
+}
 
 const struct actor_registry_counters *actor_registry_counters(const struct actor_registry *registry)
 {
@@ -75,7 +79,8 @@ const struct actor_registry_counters *actor_registry_counters(const struct actor
 
 static const char *severity_name(enum engine_severity severity)
 {
-    static const char *const names[] = {[ENGINE_INFO] = "info", [ENGINE_WARNING] = "warning", [ENGINE_ERROR] = "error"};
+    static const char *const names[] = {
+        [ENGINE_INFO] = "info", [ENGINE_WARNING] = "warning", [ENGINE_ERROR] = "error"};
     return names[severity];
 }
 
@@ -112,18 +117,20 @@ static void end_job(struct actor_registry *registry)
     registry->file = (struct proto_definition){0};
 }
 
-static void answer_done(struct actor_registry *registry, enum result result, struct span text, uint64_t value)
+static void answer_done(struct actor_registry *registry, enum result result, struct span text,
+                        uint64_t value)
 {
     struct proto_message *done = message_new(PROTO_DONE, text.count);
     if (done != NULL) {
-        done->as.done = (struct proto_done){.result = result, .text = message_keep(done, text), .value = value};
+        done->as.done =
+            (struct proto_done){.result = result, .text = message_keep(done, text), .value = value};
         message_answer(registry->job->reply_to, done);
     }
     end_job(registry);
 }
 
-static void refuse(struct actor_registry *registry, enum proto_error error, enum result result, const char *message,
-                   struct span details)
+static void refuse(struct actor_registry *registry, enum proto_error error, enum result result,
+                   const char *message, struct span details)
 {
     actor_count(&registry->counters.refused, 1);
     if (registry->job->type != PROTO_REQUEST) {
@@ -183,7 +190,8 @@ static void answer_deployed(struct actor_registry *registry, const struct actor_
 
 /* ---- definitions: a row for each process of each version ---- */
 
-static uint32_t list_source(struct wire_writer *writer, const struct actor_source *source, struct span process_id)
+static uint32_t list_source(struct wire_writer *writer, const struct actor_source *source,
+                            struct span process_id)
 {
     uint32_t rows = 0;
     for (uint32_t i = 0; i < source->definition->process_count; i++) {
@@ -216,8 +224,8 @@ static void list(struct actor_registry *registry)
     wire_write_text(&writer, "definitions");
     size_t array = wire_open_array(&writer);
     uint32_t count = 0;
-    for (const struct actor_source *source = registry->library.sources; source != NULL && count < LISTED_MAX;
-         source = source->next) {
+    for (const struct actor_source *source = registry->library.sources;
+         source != NULL && count < LISTED_MAX; source = source->next) {
         if (project.count == 0 || span_equal(project, source->project)) {
             count += list_source(&writer, source, process_id);
         }
@@ -247,36 +255,43 @@ static bool read_job(struct actor_registry *registry)
         registry->file = registry->job->as.definition;
     } else {
         struct span body = registry->job->as.request.body;
-        registry->file = (struct proto_definition){.project = wire_string_or(wire_find_text(body, "projectId"), "default"),
-                                                   .name = wire_string_or(wire_find_text(body, "name"), ""),
-                                                   .content = content_of(body)};
+        registry->file = (struct proto_definition){
+            .project = wire_string_or(wire_find_text(body, "projectId"), "default"),
+            .name = wire_string_or(wire_find_text(body, "name"), ""),
+            .content = content_of(body)};
     }
     const struct proto_definition *file = &registry->file;
-    bool name_is_valid = channel_session_id_is_valid(file->name) && file->name.count <= NAME_BYTES_MAX &&
+    bool name_is_valid = channel_session_id_is_valid(file->name) &&
+                         file->name.count <= NAME_BYTES_MAX &&
                          !span_is(file->name, ACTOR_PROJECT_FILE);
     if (!name_is_valid) {
         refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID,
-               "name is the file's name: 1 to 255 bytes of UTF-8 without control characters, not " ACTOR_PROJECT_FILE,
+               "name is the file's name: 1 to 255 bytes of UTF-8 without control characters, "
+               "not " ACTOR_PROJECT_FILE,
                SPAN_EMPTY);
     } else if (file->content.count == 0) {
-        refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID, "content is the file's text", SPAN_EMPTY);
+        refuse(registry, PROTO_ERROR_InvalidRequest, RESULT_INVALID, "content is the file's text",
+               SPAN_EMPTY);
     } else if (file->content.count > LIMIT_DEFINITION_BYTES) {
-        refuse(registry, PROTO_ERROR_PayloadTooLarge, RESULT_LIMIT, "the file is larger than 16 MiB", SPAN_EMPTY);
+        refuse(registry, PROTO_ERROR_PayloadTooLarge, RESULT_LIMIT,
+               "the file is larger than 16 MiB", SPAN_EMPTY);
     } else {
         return true;
     }
     return false;
 }
 
-static uint32_t next_version(const struct actor_registry *registry, const struct engine_definition *definition)
+static uint32_t next_version(const struct actor_registry *registry,
+                             const struct engine_definition *definition)
 {
     uint32_t newest = 0;
     for (uint32_t i = 0; i < definition->process_count; i++) {
-        uint32_t version =
-            actor_library_newest(&registry->library, registry->file.project, definition->processes[i].id);
+        uint32_t version = actor_library_newest(&registry->library, registry->file.project,
+                                                definition->processes[i].id);
         newest = version > newest ? version : newest;
     }
-    const struct actor_source *of_name = actor_library_file(&registry->library, registry->file.project, registry->file.name);
+    const struct actor_source *of_name =
+        actor_library_file(&registry->library, registry->file.project, registry->file.name);
     return (of_name != NULL && of_name->version > newest ? of_name->version : newest) + 1;
 }
 
@@ -291,7 +306,8 @@ static void commit(struct actor_registry *registry)
                                                 .at_ms = registry->now.unix_ms,
                                                 .body = registry->file.content});
     struct span records = wire_writer_span(&batch);
-    struct proto_message *message = records.count == 0 ? NULL : message_new(PROTO_COMMIT, records.count);
+    struct proto_message *message =
+        records.count == 0 ? NULL : message_new(PROTO_COMMIT, records.count);
     if (message == NULL) {
         refuse(registry, PROTO_ERROR_Overloaded, RESULT_LIMIT, "no memory", SPAN_EMPTY);
         return;
@@ -312,7 +328,8 @@ static void deploy(struct actor_registry *registry)
         return;
     }
     struct proto_definition *file = &registry->file;
-    const struct actor_source *newest = actor_library_file(&registry->library, file->project, file->name);
+    const struct actor_source *newest =
+        actor_library_file(&registry->library, file->project, file->name);
     if (newest != NULL && span_equal(newest->content, file->content)) {
         answer_deployed(registry, newest, NULL);
         return;
@@ -327,7 +344,8 @@ static void deploy(struct actor_registry *registry)
         commit(registry);
     } else {
         refuse(registry, PROTO_ERROR_DefinitionInvalid, result,
-               result == RESULT_INVALID ? "the definition has errors" : "the definition is too large",
+               result == RESULT_INVALID ? "the definition has errors"
+                                        : "the definition is too large",
                actor_problems(&report, &registry->arena));
     }
     engine_report_release(&report);
@@ -340,10 +358,11 @@ static struct proto_message *copy_definition(const struct proto_definition *file
     struct proto_message *message =
         message_new(PROTO_DEFINITION, file->project.count + file->name.count + file->content.count);
     if (message != NULL) {
-        message->as.definition = (struct proto_definition){.project = message_keep(message, file->project),
-                                                           .name = message_keep(message, file->name),
-                                                           .content = message_keep(message, file->content),
-                                                           .version = file->version};
+        message->as.definition =
+            (struct proto_definition){.project = message_keep(message, file->project),
+                                      .name = message_keep(message, file->name),
+                                      .content = message_keep(message, file->content),
+                                      .version = file->version};
     }
     return message;
 }
@@ -351,13 +370,14 @@ static struct proto_message *copy_definition(const struct proto_definition *file
 static struct proto_message *copy_project(const struct proto_project *project)
 {
     struct proto_message *message =
-        message_new(PROTO_PROJECT, project->project.count + project->workspace.count + project->environment.count +
-                                       project->modules.count);
+        message_new(PROTO_PROJECT, project->project.count + project->workspace.count +
+                                       project->environment.count + project->modules.count);
     if (message != NULL) {
-        message->as.project = (struct proto_project){.project = message_keep(message, project->project),
-                                                     .workspace = message_keep(message, project->workspace),
-                                                     .environment = message_keep(message, project->environment),
-                                                     .modules = message_keep(message, project->modules)};
+        message->as.project =
+            (struct proto_project){.project = message_keep(message, project->project),
+                                   .workspace = message_keep(message, project->workspace),
+                                   .environment = message_keep(message, project->environment),
+                                   .modules = message_keep(message, project->modules)};
     }
     return message;
 }
@@ -365,7 +385,8 @@ static struct proto_message *copy_project(const struct proto_project *project)
 static void keep_project(struct actor_registry *registry)
 {
     struct engine_report report;
-    enum result result = actor_library_set_project(&registry->library, &registry->job->as.project, &report);
+    enum result result =
+        actor_library_set_project(&registry->library, &registry->job->as.project, &report);
     struct span text = engine_report_text(&report, ENGINE_ERROR, &registry->arena);
     answer_done(registry, result, text, 0);
     engine_report_release(&report);
@@ -374,7 +395,8 @@ static void keep_project(struct actor_registry *registry)
 static void finish_broadcast(struct actor_registry *registry)
 {
     if (registry->worst != RESULT_OK) {
-        refuse(registry, PROTO_ERROR_Internal, registry->worst, "a shard could not take it; see the log", SPAN_EMPTY);
+        refuse(registry, PROTO_ERROR_Internal, registry->worst,
+               "a shard could not take it; see the log", SPAN_EMPTY);
         return;
     }
     if (registry->job->type == PROTO_PROJECT) {
@@ -382,12 +404,14 @@ static void finish_broadcast(struct actor_registry *registry)
         return;
     }
     struct engine_report report;
-    enum result result = actor_library_add(&registry->library, &registry->file, registry->now.unix_ms, &report);
+    enum result result =
+        actor_library_add(&registry->library, &registry->file, registry->now.unix_ms, &report);
     if (result == RESULT_OK) {
         actor_count(&registry->counters.definitions, 1);
         answer_deployed(registry, registry->library.sources, &report);
     } else {
-        refuse(registry, PROTO_ERROR_Internal, result, "it is deployed, but the registry has no memory for it", SPAN_EMPTY);
+        refuse(registry, PROTO_ERROR_Internal, result,
+               "it is deployed, but the registry has no memory for it", SPAN_EMPTY);
     }
     engine_report_release(&report);
 }
@@ -398,8 +422,9 @@ static void broadcast(struct actor_registry *registry)
     registry->worst = RESULT_OK;
     registry->answers_left = 0;
     for (uint32_t i = 0; i < registry->options.shard_count; i++) {
-        struct proto_message *copy = registry->job->type == PROTO_PROJECT ? copy_project(&registry->job->as.project)
-                                                                          : copy_definition(&registry->file);
+        struct proto_message *copy = registry->job->type == PROTO_PROJECT
+                                         ? copy_project(&registry->job->as.project)
+                                         : copy_definition(&registry->file);
         if (copy == NULL) {
             registry->worst = RESULT_LIMIT;
             continue;
@@ -451,10 +476,11 @@ static void set_project(struct actor_registry *registry)
         answer_done(registry, RESULT_OK, SPAN_EMPTY, 0);
         return;
     }
-    registry->file = (struct proto_definition){.project = project->project,
-                                               .name = span_text(ACTOR_PROJECT_FILE),
-                                               .content = actor_project_write(project, &registry->arena),
-                                               .version = 1};
+    registry->file =
+        (struct proto_definition){.project = project->project,
+                                  .name = span_text(ACTOR_PROJECT_FILE),
+                                  .content = actor_project_write(project, &registry->arena),
+                                  .version = 1};
     commit(registry);
 }
 
@@ -464,7 +490,8 @@ static void next_job(struct actor_registry *registry)
     arena_clear(&registry->arena);
     if (registry->job->type == PROTO_PROJECT) {
         set_project(registry);
-    } else if (registry->job->type == PROTO_REQUEST && registry->job->as.request.operation == PROTO_OP_DEFINITIONS) {
+    } else if (registry->job->type == PROTO_REQUEST &&
+               registry->job->as.request.operation == PROTO_OP_DEFINITIONS) {
         list(registry);
     } else {
         deploy(registry);
@@ -486,7 +513,8 @@ uint64_t actor_registry_turn(void *argument, struct proto_message *batch, struct
             shard_done(registry, message);
             message_free(message);
         } else {
-            ASSERT(message->type == PROTO_REQUEST || message->type == PROTO_DEFINITION || message->type == PROTO_PROJECT);
+            ASSERT(message->type == PROTO_REQUEST || message->type == PROTO_DEFINITION ||
+                   message->type == PROTO_PROJECT);
             actor_queue_push(&registry->jobs, message);
         }
     }

@@ -1,9 +1,10 @@
 /*
- * registry.h: the actor that knows which definitions are deployed. It compiles a file before anybody uses it, gives it its
- * version, makes it durable, and then has every shard compile its own copy; only when all have, the deploy is answered.
+ * registry.h: the actor that knows which definitions are deployed. It compiles a file before
+ * anybody uses it, gives it its version, makes it durable, and then has every shard compile its own
+ * copy; only when all have, the deploy is answered.
  *
- * A version belongs to all processes of its file: one more than the newest of any of them. A file whose bytes are those of the
- * newest version of its name makes no new one.
+ * A version belongs to all processes of its file: one more than the newest of any of them. A file
+ * whose bytes are those of the newest version of its name makes no new one.
  */
 #ifndef ACTORS_REGISTRY_H
 #define ACTORS_REGISTRY_H
@@ -27,20 +28,24 @@ struct actor_registry_counters {
     actor_counter deploys, refused;
 };
 
-MUST_USE enum result actor_registry_new(const struct actor_registry_options *options, struct actor_registry **out);
+MUST_USE enum result actor_registry_new(const struct actor_registry_options *options,
+                                        struct actor_registry **out);
 void actor_registry_free(struct actor_registry *registry);
 /*
- * An actor_turn_fn. One job at a time, in order: PROTO_REQUEST (deploy, definitions); PROTO_DEFINITION without a version (a
- * project's file: like a deploy, answered by PROTO_DONE whose value is the version); PROTO_PROJECT (made durable and given to
- * the shards unless it is what they have; answered by PROTO_DONE).
+ * An actor_turn_fn. One job at a time, in order: PROTO_REQUEST (deploy, definitions);
+ * PROTO_DEFINITION without a version (a project's file: like a deploy, answered by PROTO_DONE whose
+ * value is the version); PROTO_PROJECT (made durable and given to the shards unless it is what they
+ * have; answered by PROTO_DONE).
  */
 uint64_t actor_registry_turn(void *registry, struct proto_message *batch, struct actor_time now);
 /* Recovery, before the first turn: where known versions are compiled into. */
 struct actor_library *actor_registry_library(struct actor_registry *registry);
 /* Any thread. */
-const struct actor_registry_counters *actor_registry_counters(const struct actor_registry *registry);
+const struct actor_registry_counters *
+actor_registry_counters(const struct actor_registry *registry);
 
-/* What is wrong in a file as {"problems":[{severity,rule,element,line,column,message}…]} in the arena. */
+/* What is wrong in a file as {"problems":[{severity,rule,element,line,column,message}…]} in the
+ * arena. */
 struct span actor_problems(const struct engine_report *report, struct arena *arena);
 
 #endif

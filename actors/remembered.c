@@ -1,5 +1,6 @@
 /*
- * remembered.c: a hash table, and the replied ones in the order of their replies, which is the order of their expiry.
+ * remembered.c: a hash table, and the replied ones in the order of their replies, which is the
+ * order of their expiry.
  */
 #include "actors/remembered.h"
 
@@ -46,17 +47,20 @@ static void forget_oldest(struct actor_remembered_table *requests)
 void actor_remembered_release(struct actor_remembered_table *requests)
 {
     struct actor_link *next;
-    for (struct actor_link *link = actor_table_take_all(&requests->table); link != NULL; link = next) {
+    for (struct actor_link *link = actor_table_take_all(&requests->table); link != NULL;
+         link = next) {
         next = link->next;
         free_remembered(ACTOR_OWNER(actor_remembered, link, link));
     }
     actor_table_release(&requests->table);
 }
 
-struct actor_remembered *actor_remembered_find(struct actor_remembered_table *requests, struct span workspace, struct span request_id)
+struct actor_remembered *actor_remembered_find(struct actor_remembered_table *requests,
+                                               struct span workspace, struct span request_id)
 {
-    for (struct actor_link *link = actor_table_find(&requests->table, hash_of(workspace, request_id)); link != NULL;
-         link = actor_table_again(link)) {
+    for (struct actor_link *link =
+             actor_table_find(&requests->table, hash_of(workspace, request_id));
+         link != NULL; link = actor_table_again(link)) {
         struct actor_remembered *remembered = ACTOR_OWNER(actor_remembered, link, link);
         if (span_equal(actor_remembered_workspace(remembered), workspace) &&
             span_equal(actor_remembered_request_id(remembered), request_id)) {
@@ -66,8 +70,9 @@ struct actor_remembered *actor_remembered_find(struct actor_remembered_table *re
     return NULL;
 }
 
-struct actor_remembered *actor_remembered_add(struct actor_remembered_table *requests, struct span workspace, struct span request_id,
-                                            uint64_t body_hash, int64_t at_ms)
+struct actor_remembered *actor_remembered_add(struct actor_remembered_table *requests,
+                                              struct span workspace, struct span request_id,
+                                              uint64_t body_hash, int64_t at_ms)
 {
     ASSERT(workspace.count <= LIMIT_ID_BYTES);
     ASSERT(request_id.count > 0 && request_id.count <= LIMIT_REQUEST_ID_BYTES);
@@ -89,8 +94,9 @@ struct actor_remembered *actor_remembered_add(struct actor_remembered_table *req
     return remembered;
 }
 
-enum result actor_remembered_reply(struct actor_remembered_table *requests, struct actor_remembered *remembered, struct span reply,
-                                 uint64_t expires_ms)
+enum result actor_remembered_reply(struct actor_remembered_table *requests,
+                                   struct actor_remembered *remembered, struct span reply,
+                                   uint64_t expires_ms)
 {
     ASSERT(!remembered->replied);
     ASSERT(reply.count > 0);
@@ -116,7 +122,8 @@ enum result actor_remembered_reply(struct actor_remembered_table *requests, stru
     return RESULT_OK;
 }
 
-void actor_remembered_drop(struct actor_remembered_table *requests, struct actor_remembered *remembered)
+void actor_remembered_drop(struct actor_remembered_table *requests,
+                           struct actor_remembered *remembered)
 {
     ASSERT(!remembered->replied);
     ASSERT(remembered->attached.oldest == NULL);

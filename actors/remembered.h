@@ -1,8 +1,10 @@
 /*
- * remembered.h: what makes a requestId idempotent for 10 minutes (interfaces.md 2): one table of remembered requests.
+ * remembered.h: what makes a requestId idempotent for 10 minutes (interfaces.md 2): one table of
+ * remembered requests.
  *
- * A request is in flight until its first reply; repeats attach to it. Then its reply is kept, the newest
- * LIMIT_REQUESTS_REMEMBERED of them. Key: (workspaceId, requestId). Not thread-safe: one actor's.
+ * A request is in flight until its first reply; repeats attach to it. Then its reply is kept, the
+ * newest LIMIT_REQUESTS_REMEMBERED of them. Key: (workspaceId, requestId). Not thread-safe: one
+ * actor's.
  */
 #ifndef ACTORS_REMEMBERED_H
 #define ACTORS_REMEMBERED_H
@@ -19,9 +21,10 @@ struct actor_remembered {
     uint64_t expires_ms; /* monotonic */
     int64_t at_ms;       /* Unix: when it came */
     uint64_t commit;     /* the reply may leave when this commit is durable */
-    struct actor_queue attached; /* repeats that came in flight: the PROTO_REQUEST messages themselves */
+    struct actor_queue
+        attached; /* repeats that came in flight: the PROTO_REQUEST messages themselves */
     bool replied;
-    bool recorded;   /* the journal knows of it */
+    bool recorded;     /* the journal knows of it */
     struct span reply; /* MAP value, own memory; valid when replied */
     uint32_t workspace_bytes;
     uint32_t key_bytes;
@@ -42,15 +45,21 @@ void actor_remembered_init(struct actor_remembered_table *requests, uint32_t rep
 void actor_remembered_release(struct actor_remembered_table *requests);
 
 /* NULL when not remembered. */
-struct actor_remembered *actor_remembered_find(struct actor_remembered_table *requests, struct span workspace, struct span request_id);
+struct actor_remembered *actor_remembered_find(struct actor_remembered_table *requests,
+                                               struct span workspace, struct span request_id);
 /* A new one in flight; it must not be remembered yet. NULL: no memory. */
-struct actor_remembered *actor_remembered_add(struct actor_remembered_table *requests, struct span workspace, struct span request_id,
-                                            uint64_t body_hash, int64_t at_ms);
-/* The first reply, copied: from now on it is forgotten at expires_ms. RESULT_LIMIT: no memory, and it is in flight still. */
-MUST_USE enum result actor_remembered_reply(struct actor_remembered_table *requests, struct actor_remembered *remembered,
-                                          struct span reply, uint64_t expires_ms);
-/* One in flight that came to nothing (it was refused): as if it had never come. Attached must be empty. */
-void actor_remembered_drop(struct actor_remembered_table *requests, struct actor_remembered *remembered);
+struct actor_remembered *actor_remembered_add(struct actor_remembered_table *requests,
+                                              struct span workspace, struct span request_id,
+                                              uint64_t body_hash, int64_t at_ms);
+/* The first reply, copied: from now on it is forgotten at expires_ms. RESULT_LIMIT: no memory, and
+ * it is in flight still. */
+MUST_USE enum result actor_remembered_reply(struct actor_remembered_table *requests,
+                                            struct actor_remembered *remembered, struct span reply,
+                                            uint64_t expires_ms);
+/* One in flight that came to nothing (it was refused): as if it had never come. Attached must be
+ * empty. */
+void actor_remembered_drop(struct actor_remembered_table *requests,
+                           struct actor_remembered *remembered);
 /* Forgets what has expired. */
 void actor_remembered_expire(struct actor_remembered_table *requests, uint64_t now_ms);
 /* monotonic ms of the next expiry, UINT64_MAX: none */

@@ -6,15 +6,18 @@
 
 #include "actors/remembered.h"
 
-static struct actor_remembered *replied(struct actor_remembered_table *requests, const char *id, uint64_t expires_ms)
+static struct actor_remembered *replied(struct actor_remembered_table *requests, const char *id,
+                                        uint64_t expires_ms)
 {
     struct actor_remembered *remembered =
         actor_remembered_add(requests, span_text("w"), span_text(id), 1, 0);
-    cr_assert_eq(actor_remembered_reply(requests, remembered, span_text("reply"), expires_ms), RESULT_OK);
+    cr_assert_eq(actor_remembered_reply(requests, remembered, span_text("reply"), expires_ms),
+                 RESULT_OK);
     return remembered;
 }
 
-static struct actor_remembered *find(struct actor_remembered_table *requests, const char *workspace, const char *id)
+static struct actor_remembered *find(struct actor_remembered_table *requests, const char *workspace,
+                                     const char *id)
 {
     return actor_remembered_find(requests, span_text(workspace), span_text(id));
 }
@@ -23,8 +26,10 @@ Test(remembered, are_told_apart_by_workspace_and_id)
 {
     struct actor_remembered_table requests;
     actor_remembered_init(&requests, 10);
-    struct actor_remembered *first = actor_remembered_add(&requests, span_text("a"), span_text("bc"), 7, 5);
-    struct actor_remembered *second = actor_remembered_add(&requests, span_text("ab"), span_text("c"), 8, 5);
+    struct actor_remembered *first =
+        actor_remembered_add(&requests, span_text("a"), span_text("bc"), 7, 5);
+    struct actor_remembered *second =
+        actor_remembered_add(&requests, span_text("ab"), span_text("c"), 8, 5);
 
     cr_assert_eq(find(&requests, "a", "bc"), first);
     cr_assert_eq(find(&requests, "ab", "c"), second);
@@ -74,7 +79,8 @@ Test(remembered, dropped_in_flight_are_as_if_they_had_never_come)
 {
     struct actor_remembered_table requests;
     actor_remembered_init(&requests, 3);
-    struct actor_remembered *refused = actor_remembered_add(&requests, span_text("w"), span_text("x"), 1, 0);
+    struct actor_remembered *refused =
+        actor_remembered_add(&requests, span_text("w"), span_text("x"), 1, 0);
 
     actor_remembered_drop(&requests, refused);
 

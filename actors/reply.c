@@ -54,7 +54,8 @@ struct proto_message *actor_reply_new(enum proto_spelling spelling, bool ok, str
     return reply;
 }
 
-void actor_reply_refuse(const struct proto_message *request, struct arena *arena, const struct actor_refusal *refusal)
+void actor_reply_refuse(const struct proto_message *request, struct arena *arena,
+                        const struct actor_refusal *refusal)
 {
     ASSERT(request->type == PROTO_REQUEST);
     struct span body = actor_reply_refusal(arena, refusal);
@@ -64,8 +65,9 @@ void actor_reply_refuse(const struct proto_message *request, struct arena *arena
     }
 }
 
-void actor_reply_refuse_text(const struct proto_message *request, struct arena *arena, enum proto_error error,
-                             const char *message)
+void actor_reply_refuse_text(const struct proto_message *request, struct arena *arena,
+                             enum proto_error error, const char *message)
 {
-    actor_reply_refuse(request, arena, &(struct actor_refusal){.error = error, .message = span_text(message)});
+    actor_reply_refuse(request, arena,
+                       &(struct actor_refusal){.error = error, .message = span_text(message)});
 }

@@ -26,9 +26,10 @@ struct span actor_reply_refusal(struct arena *arena, const struct actor_refusal 
 /* A PROTO_REPLY with a copy of the body; NULL: no memory. */
 struct proto_message *actor_reply_new(enum proto_spelling spelling, bool ok, struct span body);
 /* Answers a request (not freed here) with a refusal, at once. */
-void actor_reply_refuse(const struct proto_message *request, struct arena *arena, const struct actor_refusal *refusal);
+void actor_reply_refuse(const struct proto_message *request, struct arena *arena,
+                        const struct actor_refusal *refusal);
 /* The same with a fixed text. */
-void actor_reply_refuse_text(const struct proto_message *request, struct arena *arena, enum proto_error error,
-                             const char *message);
+void actor_reply_refuse_text(const struct proto_message *request, struct arena *arena,
+                             enum proto_error error, const char *message);
 
 #endif

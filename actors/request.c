@@ -25,7 +25,8 @@ void actor_request_read(struct span body, struct actor_request *out)
     struct span value;
     while (wire_map_next(&walk, &key, &value)) {
         for (size_t i = 0; i < ACTOR_FIELD_COUNT; i++) {
-            if (key.count == fields[i].name.count && memcmp(key.bytes, fields[i].name.bytes, key.count) == 0) {
+            if (key.count == fields[i].name.count &&
+                memcmp(key.bytes, fields[i].name.bytes, key.count) == 0) {
                 out->at[i] = wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
                 break;
             }
@@ -48,8 +49,9 @@ static const char *breach(enum actor_field_rule rule, struct span value)
                    ? NULL
                    : "1 to 128 of A-Z a-z 0-9 . _ : @ + -, neither starting nor ending with a dot";
     case ACTOR_RULE_SESSION:
-        return text && channel_session_id_is_valid(head.as.text) ? NULL
-                                                                 : "1 to 512 bytes of UTF-8 without control characters";
+        return text && channel_session_id_is_valid(head.as.text)
+                   ? NULL
+                   : "1 to 512 bytes of UTF-8 without control characters";
     case ACTOR_RULE_REQUEST_ID:
         return text && head.as.text.count > 0 && head.as.text.count <= LIMIT_REQUEST_ID_BYTES
                    ? NULL
@@ -59,8 +61,9 @@ static const char *breach(enum actor_field_rule rule, struct span value)
     case ACTOR_RULE_BOOL:
         return head.type == WIRE_BOOL ? NULL : "true or false";
     case ACTOR_RULE_COUNT:
-        return head.type == WIRE_INT && head.as.integer >= 0 && head.as.integer <= UINT32_MAX ? NULL
-                                                                                             : "a whole number from 0";
+        return head.type == WIRE_INT && head.as.integer >= 0 && head.as.integer <= UINT32_MAX
+                   ? NULL
+                   : "a whole number from 0";
     case ACTOR_RULE_WAIT:
         return text && (span_is(head.as.text, "segment") || span_is(head.as.text, "accepted"))
                    ? NULL
@@ -89,12 +92,15 @@ const char *actor_field_name(enum actor_field field)
     return (const char *)fields[field].name.bytes;
 }
 
-struct span actor_request_text(const struct actor_request *request, enum actor_field field, const char *fallback)
+struct span actor_request_text(const struct actor_request *request, enum actor_field field,
+                               const char *fallback)
 {
-    return request->at[field].count == 0 ? span_text(fallback) : wire_head(request->at[field]).as.text;
+    return request->at[field].count == 0 ? span_text(fallback)
+                                         : wire_head(request->at[field]).as.text;
 }
 
-int64_t actor_request_count(const struct actor_request *request, enum actor_field field, int64_t fallback)
+int64_t actor_request_count(const struct actor_request *request, enum actor_field field,
+                            int64_t fallback)
 {
     return request->at[field].count == 0 ? fallback : wire_head(request->at[field]).as.integer;
 }

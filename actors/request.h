@@ -1,6 +1,7 @@
 /*
- * request.h: the fields of a request (interfaces.md 2), read in one pass. A field has the same rule wherever it stands: the
- * router refuses a request that breaks one, so the shards take them as they are.
+ * request.h: the fields of a request (interfaces.md 2), read in one pass. A field has the same rule
+ * wherever it stands: the router refuses a request that breaks one, so the shards take them as they
+ * are.
  */
 #ifndef ACTORS_REQUEST_H
 #define ACTORS_REQUEST_H
@@ -10,38 +11,38 @@
 enum actor_field_rule {
     ACTOR_RULE_ANY,
     ACTOR_RULE_TEXT,
-    ACTOR_RULE_ID,         /* becomes part of a path or key */
-    ACTOR_RULE_SESSION,    /* channelSessionId */
+    ACTOR_RULE_ID,      /* becomes part of a path or key */
+    ACTOR_RULE_SESSION, /* channelSessionId */
     ACTOR_RULE_REQUEST_ID,
     ACTOR_RULE_MAP,
     ACTOR_RULE_BOOL,
-    ACTOR_RULE_COUNT,      /* a whole number from 0 */
-    ACTOR_RULE_WAIT,       /* "segment" or "accepted" */
+    ACTOR_RULE_COUNT, /* a whole number from 0 */
+    ACTOR_RULE_WAIT,  /* "segment" or "accepted" */
 };
 
 /* X(symbol, "name", rule) */
-#define ACTOR_REQUEST_FIELDS(X) \
-    X(WORKSPACE, "workspaceId", ID) \
-    X(PROJECT, "projectId", ID) \
-    X(EXECUTION_ID, "executionId", ID) \
-    X(REQUEST_ID, "requestId", REQUEST_ID) \
-    X(SESSION, "channelSessionId", SESSION) \
-    X(CHANNEL, "channel", TEXT) \
-    X(PROCESS, "process", TEXT) \
-    X(VERSION, "version", COUNT) \
-    X(REQUEST, "request", MAP) \
-    X(CONTEXT, "context", MAP) \
-    X(EXECUTION, "execution", MAP) \
-    X(IS_TEST, "isTest", BOOL) \
-    X(WAIT, "wait", WAIT) \
-    X(TIMEOUT, "timeoutMs", COUNT) \
-    X(TRACEPARENT, "traceparent", TEXT) \
-    X(TASK_ID, "taskId", TEXT) \
-    X(PAYLOAD, "payload", ANY) \
-    X(OUTPUT, "output", ANY) \
-    X(ERROR, "error", MAP) \
-    X(REASON, "reason", TEXT) \
-    X(LIMIT, "limit", COUNT) \
+#define ACTOR_REQUEST_FIELDS(X)                                                                    \
+    X(WORKSPACE, "workspaceId", ID)                                                                \
+    X(PROJECT, "projectId", ID)                                                                    \
+    X(EXECUTION_ID, "executionId", ID)                                                             \
+    X(REQUEST_ID, "requestId", REQUEST_ID)                                                         \
+    X(SESSION, "channelSessionId", SESSION)                                                        \
+    X(CHANNEL, "channel", TEXT)                                                                    \
+    X(PROCESS, "process", TEXT)                                                                    \
+    X(VERSION, "version", COUNT)                                                                   \
+    X(REQUEST, "request", MAP)                                                                     \
+    X(CONTEXT, "context", MAP)                                                                     \
+    X(EXECUTION, "execution", MAP)                                                                 \
+    X(IS_TEST, "isTest", BOOL)                                                                     \
+    X(WAIT, "wait", WAIT)                                                                          \
+    X(TIMEOUT, "timeoutMs", COUNT)                                                                 \
+    X(TRACEPARENT, "traceparent", TEXT)                                                            \
+    X(TASK_ID, "taskId", TEXT)                                                                     \
+    X(PAYLOAD, "payload", ANY)                                                                     \
+    X(OUTPUT, "output", ANY)                                                                       \
+    X(ERROR, "error", MAP)                                                                         \
+    X(REASON, "reason", TEXT)                                                                      \
+    X(LIMIT, "limit", COUNT)                                                                       \
     X(INCLUDE, "include", ANY)
 
 enum actor_field {
@@ -57,12 +58,15 @@ struct actor_request {
 
 /* Of a field named twice the last one counts. */
 void actor_request_read(struct span body, struct actor_request *out);
-/* The first field that breaks its rule, ACTOR_FIELD_COUNT when none does; *wanted says what the rule asks for. */
+/* The first field that breaks its rule, ACTOR_FIELD_COUNT when none does; *wanted says what the
+ * rule asks for. */
 enum actor_field actor_request_check(const struct actor_request *request, const char **wanted);
 const char *actor_field_name(enum actor_field field);
 
 /* Of a request that passed the check. */
-struct span actor_request_text(const struct actor_request *request, enum actor_field field, const char *fallback);
-int64_t actor_request_count(const struct actor_request *request, enum actor_field field, int64_t fallback);
+struct span actor_request_text(const struct actor_request *request, enum actor_field field,
+                               const char *fallback);
+int64_t actor_request_count(const struct actor_request *request, enum actor_field field,
+                            int64_t fallback);
 
 #endif

@@ -13,7 +13,8 @@ static struct actor_request read(struct arena *arena, const char *json)
     struct span body;
     struct json_error error;
     struct actor_request request;
-    cr_assert_eq(json_to_wire(span_text(json), LIMIT_DEPTH, arena, &body, &error), RESULT_OK, "%s", json);
+    cr_assert_eq(json_to_wire(span_text(json), LIMIT_DEPTH, arena, &body, &error), RESULT_OK, "%s",
+                 json);
     actor_request_read(body, &request);
     return request;
 }
@@ -22,8 +23,9 @@ Test(request, gives_each_field_and_its_fallback)
 {
     struct arena arena;
     arena_init(&arena, 4096, 1 << 20);
-    struct actor_request request =
-        read(&arena, "{\"process\":\"order\",\"version\":3,\"channel\":null,\"other\":1,\"request\":{\"a\":1}}");
+    struct actor_request request = read(
+        &arena,
+        "{\"process\":\"order\",\"version\":3,\"channel\":null,\"other\":1,\"request\":{\"a\":1}}");
 
     cr_assert(span_is(actor_request_text(&request, ACTOR_FIELD_PROCESS, ""), "order"));
     cr_assert_eq(actor_request_count(&request, ACTOR_FIELD_VERSION, 0), 3);

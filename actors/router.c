@@ -3,8 +3,8 @@
  */
 #include "actors/router.h"
 
-#include <sys/random.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "actors/gather.h"
@@ -19,27 +19,29 @@ enum { TASKS_LIMIT_DEFAULT = 100, TASKS_LIMIT_MAX = 1000 };
 /* ---- refusals ---- */
 
 /* Takes the request. */
-static enum result refuse(struct actor_router *router, struct proto_message **request, enum proto_error error,
-                          struct span message)
+static enum result refuse(struct actor_router *router, struct proto_message **request,
+                          enum proto_error error, struct span message)
 {
     struct arena arena;
     arena_init(&arena, 1024, 64 << 10);
     actor_count_shared(&router->refused);
-    actor_reply_refuse(*request, &arena, &(struct actor_refusal){.error = error, .message = message});
+    actor_reply_refuse(*request, &arena,
+                       &(struct actor_refusal){.error = error, .message = message});
     arena_release(&arena);
     message_free(*request);
     *request = NULL;
     return RESULT_OK;
 }
 
-static enum result refuse_text(struct actor_router *router, struct proto_message **request, enum proto_error error,
-                               const char *message)
+static enum result refuse_text(struct actor_router *router, struct proto_message **request,
+                               enum proto_error error, const char *message)
 {
     return refuse(router, request, error, span_text(message));
 }
 
 /* RESULT_INVALID: it has been refused. */
-static enum result check_fields(struct actor_router *router, struct proto_message **request, struct actor_request *fields)
+static enum result check_fields(struct actor_router *router, struct proto_message **request,
+                                struct actor_request *fields)
 {
     const char *wanted;
     actor_request_read((*request)->as.request.body, fields);
@@ -62,7 +64,8 @@ static void random_bytes(uint8_t out[10])
     static _Thread_local size_t used = sizeof pool;
     if (used + 10 > sizeof pool) {
         ssize_t got = getrandom(pool, sizeof pool, 0);
-        ASSERT(got == (ssize_t)sizeof pool); /* up to 256 bytes it is never cut short (getrandom(2)) */
+        ASSERT(got ==
+               (ssize_t)sizeof pool); /* up to 256 bytes it is never cut short (getrandom(2)) */
         used = 0;
     }
     memcpy(out, pool + used, 10);
@@ -106,7 +109,8 @@ static void id_of_start(const struct actor_request *fields, struct execution_id 
 
 /* ---- routes ---- */
 
-static enum result hand_on(struct actor_router *router, struct proto_sink *sink, struct proto_message **request)
+static enum result hand_on(struct actor_router *router, struct proto_sink *sink,
+                           struct proto_message **request)
 {
     enum result result = sink->send(sink, request);
     if (result == RESULT_AGAIN) {
@@ -122,16 +126,19 @@ static enum result to_owner(struct actor_router *router, struct proto_message **
 }
 
 static enum result route_start(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                               const struct actor_request *fields)
 {
     if (atomic_load_explicit(&router->closing, memory_order_relaxed)) {
-        return refuse_text(router, request, PROTO_ERROR_ShuttingDown, "the engine takes no more starts");
+        return refuse_text(router, request, PROTO_ERROR_ShuttingDown,
+                           "the engine takes no more starts");
     }
     if (actor_count_read(&router->journal->full) != 0) {
-        return refuse_text(router, request, PROTO_ERROR_StorageFailed, "the journal takes no more starts: it is full or stalled");
+        return refuse_text(router, request, PROTO_ERROR_StorageFailed,
+                           "the journal takes no more starts: it is full or stalled");
     }
     if (text_of(fields, ACTOR_FIELD_PROCESS).count == 0) {
-        return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "process must be the id of a process");
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "process must be the id of a process");
     }
     id_of_start(fields, &(*request)->as.request.execution_id);
     return to_owner(router, request);
@@ -139,7 +146,7 @@ static enum result route_start(struct actor_router *router, struct proto_message
 
 /* By executionId; a callback also by channelSessionId: to the shard that keeps that session. */
 static enum result route_by_id(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                               const struct actor_request *fields)
 {
     struct proto_request *asked = &(*request)->as.request;
     struct span id = text_of(fields, ACTOR_FIELD_EXECUTION_ID);
@@ -153,14 +160,15 @@ static enum result route_by_id(struct actor_router *router, struct proto_message
         return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "executionId is missing");
     }
     if (session.count == 0) {
-        return refuse_text(router, request, PROTO_ERROR_InvalidRequest, "executionId or channelSessionId is missing");
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "executionId or channelSessionId is missing");
     }
     asked->execution_id = (struct execution_id){0};
     return hand_on(router, router->shards[actor_shard_of(session, router->shard_count)], request);
 }
 
 static enum result route_tasks(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                               const struct actor_request *fields)
 {
     (*request)->as.request.execution_id = (struct execution_id){0};
     if (text_of(fields, ACTOR_FIELD_EXECUTION_ID).count > 0) {
@@ -171,19 +179,20 @@ static enum result route_tasks(struct actor_router *router, struct proto_message
     }
     int64_t limit = actor_request_count(fields, ACTOR_FIELD_LIMIT, TASKS_LIMIT_DEFAULT);
     limit = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : limit;
-    enum result result = actor_gather(request, router->shards, router->shard_count, "tasks", (uint32_t)limit);
+    enum result result =
+        actor_gather(request, router->shards, router->shard_count, "tasks", (uint32_t)limit);
     return result == RESULT_LIMIT ? RESULT_AGAIN : result;
 }
 
 static enum result route_to_registry(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                                     const struct actor_request *fields)
 {
     (void)fields;
     return hand_on(router, router->registry, request);
 }
 
 static enum result route_to_audit(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                                  const struct actor_request *fields)
 {
     (void)fields;
     return hand_on(router, router->audit, request);
@@ -191,7 +200,7 @@ static enum result route_to_audit(struct actor_router *router, struct proto_mess
 
 /* Answered here and now. */
 static enum result answer_here(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                               const struct actor_request *fields)
 {
     (void)fields;
     struct arena arena;
@@ -219,7 +228,7 @@ static enum result answer_here(struct actor_router *router, struct proto_message
 }
 
 static enum result route_nowhere(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields)
+                                 const struct actor_request *fields)
 {
     (void)fields;
     char text[128];
@@ -228,8 +237,9 @@ static enum result route_nowhere(struct actor_router *router, struct proto_messa
     return refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
 }
 
-static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router, struct proto_message **request,
-                           const struct actor_request *fields) = {
+static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router,
+                                                   struct proto_message **request,
+                                                   const struct actor_request *fields) = {
     [PROTO_OP_START] = route_start,
     [PROTO_OP_CALLBACK] = route_by_id,
     [PROTO_OP_GET] = route_by_id,
@@ -253,14 +263,17 @@ static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router, 
 
 static enum result send_request(struct proto_sink *self, struct proto_message **message)
 {
-    struct actor_router *router = (struct actor_router *)((char *)self - offsetof(struct actor_router, sink));
+    struct actor_router *router =
+        (struct actor_router *)((char *)self - offsetof(struct actor_router, sink));
     ASSERT((*message)->type == PROTO_REQUEST);
-    if (!atomic_load_explicit(&router->open, memory_order_acquire)) { /* pairs with the release at the end of start */
+    if (!atomic_load_explicit(
+            &router->open, memory_order_acquire)) { /* pairs with the release at the end of start */
         return RESULT_CLOSED;
     }
     enum proto_operation operation = (*message)->as.request.operation;
     ASSERT(operation > PROTO_OP_NONE && operation < PROTO_OP_COUNT);
-    (*message)->as.request.received_ms = clock_ms(CLOCK_BOOTTIME); /* the clock that shards have deadlines on */
+    (*message)->as.request.received_ms =
+        clock_ms(CLOCK_BOOTTIME); /* the clock that shards have deadlines on */
     struct actor_request fields;
     if (check_fields(router, message, &fields) != RESULT_OK) {
         return RESULT_OK; /* answered */

@@ -1,6 +1,7 @@
 /*
- * router.h: where requests enter. It has no thread: it runs on the transports' threads, over what never changes and a few
- * atomics. It checks ids and field types, gives a start its execution id, and picks the owner.
+ * router.h: where requests enter. It has no thread: it runs on the transports' threads, over what
+ * never changes and a few atomics. It checks ids and field types, gives a start its execution id,
+ * and picks the owner.
  */
 #ifndef ACTORS_ROUTER_H
 #define ACTORS_ROUTER_H

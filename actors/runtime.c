@@ -32,14 +32,18 @@ static struct actor_runtime_options with_defaults(const struct actor_runtime_opt
         options.shard_count = processors > 3 ? (uint32_t)processors / 2 : 1;
     }
     options.shard_count = options.shard_count > SHARDS_MAX ? SHARDS_MAX : options.shard_count;
-    options.heavy_session_bytes = given->heavy_session_bytes != 0 ? given->heavy_session_bytes : defaults.heavy_session_bytes;
-    options.hot_bytes_max = given->hot_bytes_max != 0 ? given->hot_bytes_max : defaults.hot_bytes_max;
+    options.heavy_session_bytes =
+        given->heavy_session_bytes != 0 ? given->heavy_session_bytes : defaults.heavy_session_bytes;
+    options.hot_bytes_max =
+        given->hot_bytes_max != 0 ? given->hot_bytes_max : defaults.hot_bytes_max;
     options.hot_ttl_ms = given->hot_ttl_ms != 0 ? given->hot_ttl_ms : defaults.hot_ttl_ms;
     options.mailbox_max = given->mailbox_max != 0 ? given->mailbox_max : defaults.mailbox_max;
-    options.requests_pending_max =
-        given->requests_pending_max != 0 ? given->requests_pending_max : defaults.requests_pending_max;
-    options.reply_bytes_max = given->reply_bytes_max != 0 ? given->reply_bytes_max : defaults.reply_bytes_max;
-    options.journal_bytes_max = given->journal_bytes_max != 0 ? given->journal_bytes_max : defaults.journal_bytes_max;
+    options.requests_pending_max = given->requests_pending_max != 0 ? given->requests_pending_max
+                                                                    : defaults.requests_pending_max;
+    options.reply_bytes_max =
+        given->reply_bytes_max != 0 ? given->reply_bytes_max : defaults.reply_bytes_max;
+    options.journal_bytes_max =
+        given->journal_bytes_max != 0 ? given->journal_bytes_max : defaults.journal_bytes_max;
     return options;
 }
 
@@ -48,23 +52,25 @@ static struct actor_runtime_options with_defaults(const struct actor_runtime_opt
 static enum result make_shard(struct actor_runtime *runtime, uint32_t index)
 {
     const struct actor_runtime_options *options = &runtime->options;
-    return actor_shard_new(&(struct actor_shard_options){.index = index,
-                                                         .shard_count = options->shard_count,
-                                                         .durability = options->durability,
-                                                         .step_blobs = options->step_blobs,
-                                                         .audit = options->audit,
-                                                         .heavy_session_bytes = options->heavy_session_bytes,
-                                                         .hot_bytes_max = options->hot_bytes_max / options->shard_count,
-                                                         .hot_ttl_ms = options->hot_ttl_ms,
-                                                         .requests_pending_max = options->requests_pending_max,
-                                                         .reply_bytes_max = options->reply_bytes_max,
-                                                         .shards = runtime->shard_sinks,
-                                                         .journal = &runtime->journal_loop.sink,
-                                                         .io = &runtime->io_loop.sink,
-                                                         .storage = &runtime->storage_loop.sink,
-                                                         .audit_sink = &runtime->audit_loop.sink,
-                                                         .observer = options->observer},
-                           &runtime->shards[index]);
+    return actor_shard_new(
+        &(struct actor_shard_options){.index = index,
+                                      .shard_count = options->shard_count,
+                                      .durability = options->durability,
+                                      .step_blobs = options->step_blobs,
+                                      .audit = options->audit,
+                                      .heavy_session_bytes = options->heavy_session_bytes,
+                                      .hot_bytes_max =
+                                          options->hot_bytes_max / options->shard_count,
+                                      .hot_ttl_ms = options->hot_ttl_ms,
+                                      .requests_pending_max = options->requests_pending_max,
+                                      .reply_bytes_max = options->reply_bytes_max,
+                                      .shards = runtime->shard_sinks,
+                                      .journal = &runtime->journal_loop.sink,
+                                      .io = &runtime->io_loop.sink,
+                                      .storage = &runtime->storage_loop.sink,
+                                      .audit_sink = &runtime->audit_loop.sink,
+                                      .observer = options->observer},
+        &runtime->shards[index]);
 }
 
 static enum result make_loops(struct actor_runtime *runtime)
@@ -72,11 +78,16 @@ static enum result make_loops(struct actor_runtime *runtime)
     uint32_t requests_max = runtime->options.mailbox_max;
     enum result result = actor_loop_init(&runtime->journal_loop, "journal", requests_max);
     result = result == RESULT_OK ? actor_loop_init(&runtime->io_loop, "io", requests_max) : result;
-    result = result == RESULT_OK ? actor_loop_init(&runtime->storage_loop, "storage", requests_max) : result;
-    result = result == RESULT_OK ? actor_loop_init(&runtime->audit_loop, "audit", requests_max) : result;
-    result = result == RESULT_OK ? actor_loop_init(&runtime->registry_loop, "registry", requests_max) : result;
+    result = result == RESULT_OK ? actor_loop_init(&runtime->storage_loop, "storage", requests_max)
+                                 : result;
+    result =
+        result == RESULT_OK ? actor_loop_init(&runtime->audit_loop, "audit", requests_max) : result;
+    result = result == RESULT_OK
+                 ? actor_loop_init(&runtime->registry_loop, "registry", requests_max)
+                 : result;
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
-        snprintf(runtime->shard_names[i], sizeof runtime->shard_names[i], "shard-%u", i % SHARDS_MAX);
+        snprintf(runtime->shard_names[i], sizeof runtime->shard_names[i], "shard-%u",
+                 i % SHARDS_MAX);
         result = actor_loop_init(&runtime->shard_loops[i], runtime->shard_names[i], requests_max);
         runtime->shard_sinks[i] = &runtime->shard_loops[i].sink;
     }
@@ -87,11 +98,12 @@ static enum result make_actors(struct actor_runtime *runtime)
 {
     enum result result = actor_io_new(&runtime->io);
     if (result == RESULT_OK) {
-        result = actor_registry_new(&(struct actor_registry_options){.self = &runtime->registry_loop.sink,
-                                                                     .journal = &runtime->journal_loop.sink,
-                                                                     .shards = runtime->shard_sinks,
-                                                                     .shard_count = runtime->options.shard_count},
-                                    &runtime->registry);
+        result = actor_registry_new(
+            &(struct actor_registry_options){.self = &runtime->registry_loop.sink,
+                                             .journal = &runtime->journal_loop.sink,
+                                             .shards = runtime->shard_sinks,
+                                             .shard_count = runtime->options.shard_count},
+            &runtime->registry);
     }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
         result = make_shard(runtime, i);
@@ -99,7 +111,8 @@ static enum result make_actors(struct actor_runtime *runtime)
     return result;
 }
 
-enum result actor_runtime_new(const struct actor_runtime_options *options, struct actor_runtime **out)
+enum result actor_runtime_new(const struct actor_runtime_options *options,
+                              struct actor_runtime **out)
 {
     ASSERT(options->journal != NULL && options->state != NULL);
     ASSERT(options->blob != NULL && options->index != NULL);
@@ -117,8 +130,8 @@ enum result actor_runtime_new(const struct actor_runtime_options *options, struc
     runtime->shard_sinks = calloc(complete.shard_count, sizeof *runtime->shard_sinks);
     runtime->shard_names = calloc(complete.shard_count, sizeof *runtime->shard_names);
     runtime->shards = calloc(complete.shard_count, sizeof *runtime->shards);
-    bool memory = runtime->shard_loops != NULL && runtime->shard_sinks != NULL && runtime->shard_names != NULL &&
-                  runtime->shards != NULL;
+    bool memory = runtime->shard_loops != NULL && runtime->shard_sinks != NULL &&
+                  runtime->shard_names != NULL && runtime->shards != NULL;
     enum result result = memory ? make_loops(runtime) : RESULT_LIMIT;
     if (result == RESULT_OK) {
         result = make_actors(runtime);
@@ -145,7 +158,8 @@ void actor_runtime_set_modules(struct actor_runtime *runtime, struct proto_sink 
 
 /* ---- starting ---- */
 
-static enum result make_drains(struct actor_runtime *runtime, const struct actor_positions *positions)
+static enum result make_drains(struct actor_runtime *runtime,
+                               const struct actor_positions *positions)
 {
     const struct actor_runtime_options *options = &runtime->options;
     const uint64_t *at = positions->at;
@@ -159,23 +173,25 @@ static enum result make_drains(struct actor_runtime *runtime, const struct actor
     memcpy(journal.drained, at, sizeof journal.drained);
     enum result result = actor_journal_new(&journal, &runtime->journal);
     if (result == RESULT_OK) {
-        result = actor_storage_new(&(struct actor_storage_options){.state = options->state,
-                                                                   .blob = options->blob,
-                                                                   .log = options->journal,
-                                                                   .self = &runtime->storage_loop.sink,
-                                                                   .journal = &runtime->journal_loop.sink,
-                                                                   .shards = runtime->shard_sinks,
-                                                                   .shard_count = options->shard_count,
-                                                                   .state_position = at[PROTO_DRAIN_STATE],
-                                                                   .blob_position = at[PROTO_DRAIN_BLOB]},
-                                   &runtime->storage);
+        result = actor_storage_new(
+            &(struct actor_storage_options){.state = options->state,
+                                            .blob = options->blob,
+                                            .log = options->journal,
+                                            .self = &runtime->storage_loop.sink,
+                                            .journal = &runtime->journal_loop.sink,
+                                            .shards = runtime->shard_sinks,
+                                            .shard_count = options->shard_count,
+                                            .state_position = at[PROTO_DRAIN_STATE],
+                                            .blob_position = at[PROTO_DRAIN_BLOB]},
+            &runtime->storage);
     }
     if (result == RESULT_OK) {
-        result = actor_audit_new(&(struct actor_audit_options){.index = options->index,
-                                                               .log = options->journal,
-                                                               .journal = &runtime->journal_loop.sink,
-                                                               .position = at[PROTO_DRAIN_AUDIT]},
-                                 &runtime->audit);
+        result =
+            actor_audit_new(&(struct actor_audit_options){.index = options->index,
+                                                          .log = options->journal,
+                                                          .journal = &runtime->journal_loop.sink,
+                                                          .position = at[PROTO_DRAIN_AUDIT]},
+                            &runtime->audit);
     }
     return result;
 }
@@ -212,19 +228,21 @@ static void open_router(struct actor_runtime *runtime)
     atomic_store_explicit(&router->open, true, memory_order_release);
 }
 
-enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_recovery *recovery, char error[256])
+enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_recovery *recovery,
+                                char error[256])
 {
     ASSERT(!runtime->started);
     struct actor_clock clock = {0};
     struct actor_positions positions;
-    enum result result = actor_recover(&(struct actor_recovery_options){.log = runtime->options.journal,
-                                                                        .state = runtime->options.state,
-                                                                        .index = runtime->options.index,
-                                                                        .shards = runtime->shards,
-                                                                        .shard_count = runtime->options.shard_count,
-                                                                        .registry = runtime->registry,
-                                                                        .now = actor_clock_now(&clock)},
-                                       recovery, &positions, error);
+    enum result result =
+        actor_recover(&(struct actor_recovery_options){.log = runtime->options.journal,
+                                                       .state = runtime->options.state,
+                                                       .index = runtime->options.index,
+                                                       .shards = runtime->shards,
+                                                       .shard_count = runtime->options.shard_count,
+                                                       .registry = runtime->registry,
+                                                       .now = actor_clock_now(&clock)},
+                      recovery, &positions, error);
     if (result != RESULT_OK) {
         return result;
     }
@@ -240,41 +258,49 @@ enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_reco
         return result;
     }
     open_router(runtime);
-    log_line(LOG_INFO, "ENGINE-READY", "shards=%u executions=%llu events=%llu calls=%llu corrupt=%llu elapsed_us=%llu",
+    log_line(LOG_INFO, "ENGINE-READY",
+             "shards=%u executions=%llu events=%llu calls=%llu corrupt=%llu elapsed_us=%llu",
              runtime->options.shard_count, (unsigned long long)recovery->executions,
              (unsigned long long)recovery->events, (unsigned long long)recovery->calls,
              (unsigned long long)recovery->corrupt, (unsigned long long)recovery->elapsed_us);
     return RESULT_OK;
 }
 
-struct proto_sink *actor_runtime_router(struct actor_runtime *runtime) { return &runtime->router.sink; }
+struct proto_sink *actor_runtime_router(struct actor_runtime *runtime)
+{
+    return &runtime->router.sink;
+}
 
 /* ---- projects ---- */
 
-static void add_problems(struct arena *arena, const struct engine_report *report, struct span *problems)
+static void add_problems(struct arena *arena, const struct engine_report *report,
+                         struct span *problems)
 {
     struct span text = engine_report_text(report, ENGINE_ERROR, arena);
     if (text.count > 0) {
-        *problems = arena_format(arena, "%.*s%s%.*s", SPAN_ARG(*problems),
-                                 problems->count > 0 && problems->bytes[problems->count - 1] != '\n' ? "\n" : "",
-                                 SPAN_ARG(text));
+        *problems = arena_format(
+            arena, "%.*s%s%.*s", SPAN_ARG(*problems),
+            problems->count > 0 && problems->bytes[problems->count - 1] != '\n' ? "\n" : "",
+            SPAN_ARG(text));
     }
 }
 
-static enum result check_project(const struct actor_project *project, struct arena *arena, struct span *problems)
+static enum result check_project(const struct actor_project *project, struct arena *arena,
+                                 struct span *problems)
 {
     static const uint8_t none[] = {0x81, 0xa7, 'm', 'o', 'd', 'u', 'l', 'e', 's', 0x90};
     struct engine_report report;
     struct engine_modules *modules = NULL;
     struct span value = project->modules.count == 0 ? span_of(none, sizeof none) : project->modules;
     if (!id_is_valid(project->project) || !id_is_valid(project->workspace)) {
-        *problems = arena_format(arena, "%.*sproject \"%.*s\": its id or its workspace's id is not valid\n",
-                                 SPAN_ARG(*problems), SPAN_ARG(project->project));
+        *problems =
+            arena_format(arena, "%.*sproject \"%.*s\": its id or its workspace's id is not valid\n",
+                         SPAN_ARG(*problems), SPAN_ARG(project->project));
         return RESULT_INVALID;
     }
     engine_report_init(&report, span_text("modules.json"));
-    enum result worst = engine_read_modules(span_text("modules.json"), value, project->project, project->environment,
-                                            &report, &modules);
+    enum result worst = engine_read_modules(span_text("modules.json"), value, project->project,
+                                            project->environment, &report, &modules);
     add_problems(arena, &report, problems);
     engine_report_release(&report);
     if (modules != NULL) {
@@ -296,14 +322,15 @@ static enum result check_project(const struct actor_project *project, struct are
 }
 
 /* Takes the message; waits for its PROTO_DONE. */
-static enum result ask_registry(struct actor_runtime *runtime, struct proto_message *message, struct arena *arena,
-                                struct span *problems)
+static enum result ask_registry(struct actor_runtime *runtime, struct proto_message *message,
+                                struct arena *arena, struct span *problems)
 {
     if (message == NULL) {
         return RESULT_LIMIT;
     }
     uint64_t ticket = ++runtime->load_ticket;
-    message->reply_to = (struct proto_address){.sink = &runtime->load_waiter.sink, .ticket = ticket};
+    message->reply_to =
+        (struct proto_address){.sink = &runtime->load_waiter.sink, .ticket = ticket};
     if (runtime->registry_loop.sink.send(&runtime->registry_loop.sink, &message) != RESULT_OK) {
         message_free(message);
         return RESULT_CLOSED;
@@ -328,31 +355,34 @@ static enum result ask_registry(struct actor_runtime *runtime, struct proto_mess
 static struct proto_message *project_message(const struct actor_project *project)
 {
     struct proto_message *message =
-        message_new(PROTO_PROJECT, project->project.count + project->workspace.count + project->environment.count +
-                                       project->modules.count);
+        message_new(PROTO_PROJECT, project->project.count + project->workspace.count +
+                                       project->environment.count + project->modules.count);
     if (message != NULL) {
-        message->as.project = (struct proto_project){.project = message_keep(message, project->project),
-                                                     .workspace = message_keep(message, project->workspace),
-                                                     .environment = message_keep(message, project->environment),
-                                                     .modules = message_keep(message, project->modules)};
+        message->as.project =
+            (struct proto_project){.project = message_keep(message, project->project),
+                                   .workspace = message_keep(message, project->workspace),
+                                   .environment = message_keep(message, project->environment),
+                                   .modules = message_keep(message, project->modules)};
     }
     return message;
 }
 
-static struct proto_message *file_message(const struct actor_project *project, const struct actor_project_file *file)
+static struct proto_message *file_message(const struct actor_project *project,
+                                          const struct actor_project_file *file)
 {
-    struct proto_message *message =
-        message_new(PROTO_DEFINITION, project->project.count + file->name.count + file->content.count);
+    struct proto_message *message = message_new(
+        PROTO_DEFINITION, project->project.count + file->name.count + file->content.count);
     if (message != NULL) {
-        message->as.definition = (struct proto_definition){.project = message_keep(message, project->project),
-                                                           .name = message_keep(message, file->name),
-                                                           .content = message_keep(message, file->content)};
+        message->as.definition =
+            (struct proto_definition){.project = message_keep(message, project->project),
+                                      .name = message_keep(message, file->name),
+                                      .content = message_keep(message, file->content)};
     }
     return message;
 }
 
-enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor_project *projects, size_t count,
-                               struct arena *arena, struct span *problems)
+enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor_project *projects,
+                               size_t count, struct arena *arena, struct span *problems)
 {
     *problems = SPAN_EMPTY;
     ASSERT(runtime->started);
@@ -364,12 +394,14 @@ enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor
     if (result != RESULT_OK) {
         return result;
     }
-    /* Only one at a time: their parts must not mix. It is no actor that waits here, so a message could not order them. */
+    /* Only one at a time: their parts must not mix. It is no actor that waits here, so a message
+     * could not order them. */
     pthread_mutex_lock(&runtime->load_mutex);
     for (size_t i = 0; i < count && result == RESULT_OK; i++) {
         result = ask_registry(runtime, project_message(&projects[i]), arena, problems);
         for (size_t k = 0; k < projects[i].definition_count && result == RESULT_OK; k++) {
-            result = ask_registry(runtime, file_message(&projects[i], &projects[i].definitions[k]), arena, problems);
+            result = ask_registry(runtime, file_message(&projects[i], &projects[i].definitions[k]),
+                                  arena, problems);
         }
     }
     pthread_mutex_unlock(&runtime->load_mutex);
@@ -407,13 +439,15 @@ static uint64_t monotonic_ms(void)
 }
 
 /* Asks and counts those that were asked. */
-static uint32_t ask_to_drain(struct actor_runtime *runtime, struct proto_sink *sink, uint64_t ticket)
+static uint32_t ask_to_drain(struct actor_runtime *runtime, struct proto_sink *sink,
+                             uint64_t ticket)
 {
     struct proto_message *message = message_new(PROTO_DRAIN, 0);
     if (message == NULL) {
         return 0;
     }
-    message->reply_to = (struct proto_address){.sink = &runtime->drain_waiter.sink, .ticket = ticket};
+    message->reply_to =
+        (struct proto_address){.sink = &runtime->drain_waiter.sink, .ticket = ticket};
     bool sent = sink->send(sink, &message) == RESULT_OK;
     message_free(message);
     return sent ? 1 : 0;
@@ -424,7 +458,9 @@ static bool await_drained(struct actor_runtime *runtime, uint32_t asked, uint64_
     while (asked > 0) {
         uint64_t now_ms = monotonic_ms();
         struct proto_message *done =
-            now_ms >= until_ms ? NULL : actor_waiter_next(&runtime->drain_waiter, (uint32_t)(until_ms - now_ms));
+            now_ms >= until_ms
+                ? NULL
+                : actor_waiter_next(&runtime->drain_waiter, (uint32_t)(until_ms - now_ms));
         if (done == NULL) {
             return false;
         }
@@ -443,9 +479,11 @@ enum result actor_runtime_drain(struct actor_runtime *runtime, uint32_t timeout_
     for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
         asked += ask_to_drain(runtime, runtime->shard_sinks[i], i);
     }
-    /* Segments get two thirds of the time; what still runs is left to the journal, and the drains get the rest. */
+    /* Segments get two thirds of the time; what still runs is left to the journal, and the drains
+     * get the rest. */
     bool rested = await_drained(runtime, asked, begin_ms + timeout_ms / 3u * 2u);
-    asked = ask_to_drain(runtime, &runtime->storage_loop.sink, 0) + ask_to_drain(runtime, &runtime->audit_loop.sink, 1);
+    asked = ask_to_drain(runtime, &runtime->storage_loop.sink, 0) +
+            ask_to_drain(runtime, &runtime->audit_loop.sink, 1);
     bool drained = await_drained(runtime, asked, begin_ms + timeout_ms);
     return rested && drained ? RESULT_OK : RESULT_TIMEOUT;
 }

@@ -1,9 +1,11 @@
 /*
- * runtime.h: the actors as main sees them: built over opened ports, started, asked, drained, stopped.
+ * runtime.h: the actors as main sees them: built over opened ports, started, asked, drained,
+ * stopped.
  *
- * Threads (each one libev loop with a mailbox): N shards, journal, io (module dispatch, clock), storage (state and blob
- * drains, fetches), audit (index). main wires: it opens the ports, makes the runtime, attaches what needs a loop
- * (actor_runtime_loop), starts it, and then opens the fronts on actor_runtime_router.
+ * Threads (each one libev loop with a mailbox): N shards, journal, io (module dispatch, clock),
+ * storage (state and blob drains, fetches), audit (index). main wires: it opens the ports, makes
+ * the runtime, attaches what needs a loop (actor_runtime_loop), starts it, and then opens the
+ * fronts on actor_runtime_router.
  */
 #ifndef ACTORS_RUNTIME_H
 #define ACTORS_RUNTIME_H
@@ -23,7 +25,8 @@ struct actor_runtime;
 
 enum actor_durability {
     ACTOR_DURABLE,     /* nothing leaves before its commit is on disk */
-    ACTOR_NOT_DURABLE, /* written, not synced, not waited for: a power cut or kernel crash may lose the last moments */
+    ACTOR_NOT_DURABLE, /* written, not synced, not waited for: a power cut or kernel crash may lose
+                          the last moments */
 };
 
 enum actor_step_blobs { ACTOR_STEPS_ALL, ACTOR_STEPS_WAITS, ACTOR_STEPS_OFF };
@@ -34,14 +37,15 @@ struct actor_runtime_options {
     uint32_t shard_count; /* 0: half the processors, at least 1 */
     enum actor_durability durability;
     enum actor_step_blobs step_blobs;
-    bool audit;                      /* false: no audit messages at all */
-    size_t heavy_session_bytes;      /* heavySessionThresholdBytes; 0: 1 MiB */
-    size_t hot_bytes_max;            /* hot tier of all shards together; 0: 512 MiB */
-    uint64_t hot_ttl_ms;             /* 0: 10 min */
-    uint32_t mailbox_max;            /* requests a shard may have unread; 0: 8,192 */
-    uint32_t requests_pending_max;   /* requests a shard holds unanswered; 0: 65,536 */
-    size_t reply_bytes_max;          /* of a module; 0: LIMIT_REPLY_BYTES */
-    uint64_t journal_bytes_max;      /* starts are refused with StorageFailed beyond it (a drain hangs); 0: 8 GiB */
+    bool audit;                    /* false: no audit messages at all */
+    size_t heavy_session_bytes;    /* heavySessionThresholdBytes; 0: 1 MiB */
+    size_t hot_bytes_max;          /* hot tier of all shards together; 0: 512 MiB */
+    uint64_t hot_ttl_ms;           /* 0: 10 min */
+    uint32_t mailbox_max;          /* requests a shard may have unread; 0: 8,192 */
+    uint32_t requests_pending_max; /* requests a shard holds unanswered; 0: 65,536 */
+    size_t reply_bytes_max;        /* of a module; 0: LIMIT_REPLY_BYTES */
+    uint64_t journal_bytes_max; /* starts are refused with StorageFailed beyond it (a drain hangs);
+                                   0: 8 GiB */
 
     /* Ports, opened by main, borrowed until actor_runtime_free. */
     struct storage_journal *journal;
@@ -51,7 +55,8 @@ struct actor_runtime_options {
     struct proto_sink *observer; /* PROTO_EVENT of every change; NULL: none */
 };
 
-MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *options, struct actor_runtime **out);
+MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *options,
+                                       struct actor_runtime **out);
 /* Before start: the loop that an adapter lives on. */
 struct ev_loop *actor_runtime_loop(struct actor_runtime *runtime, enum actor_loop_name which);
 /* Before start: takes PROTO_CALL and PROTO_CALL_CANCEL, called on the io loop's thread. */
@@ -66,15 +71,19 @@ struct actor_recovery {
     uint64_t elapsed_us;
 };
 
-/* Recovers, then starts the threads; returns when requests can be taken. On failure `error` says why. */
-MUST_USE enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_recovery *recovery, char error[256]);
+/* Recovers, then starts the threads; returns when requests can be taken. On failure `error` says
+ * why. */
+MUST_USE enum result actor_runtime_start(struct actor_runtime *runtime,
+                                         struct actor_recovery *recovery, char error[256]);
 
-/* Where requests go: PROTO_REQUEST in, PROTO_REPLY to its reply_to. Any thread. RESULT_AGAIN: overloaded. RESULT_CLOSED. */
+/* Where requests go: PROTO_REQUEST in, PROTO_REPLY to its reply_to. Any thread. RESULT_AGAIN:
+ * overloaded. RESULT_CLOSED. */
 struct proto_sink *actor_runtime_router(struct actor_runtime *runtime);
 
 /*
- * A project's modules and environment, and its definitions, all or nothing: on RESULT_INVALID nothing changed and `problems`
- * (in the arena) says what is wrong, a line each. Waits for the shards. Any thread but theirs.
+ * A project's modules and environment, and its definitions, all or nothing: on RESULT_INVALID
+ * nothing changed and `problems` (in the arena) says what is wrong, a line each. Waits for the
+ * shards. Any thread but theirs.
  */
 struct actor_project_file {
     struct span name;
@@ -88,7 +97,8 @@ struct actor_project {
     const struct actor_project_file *definitions;
     size_t definition_count;
 };
-MUST_USE enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor_project *projects, size_t count,
+MUST_USE enum result actor_runtime_load(struct actor_runtime *runtime,
+                                        const struct actor_project *projects, size_t count,
                                         struct arena *arena, struct span *problems);
 
 /* Any thread. */
@@ -97,8 +107,9 @@ bool actor_runtime_ready(struct actor_runtime *runtime, struct arena *arena, str
 void actor_runtime_metrics(struct actor_runtime *runtime, struct arena *arena, struct span *text);
 
 /*
- * Orderly end: starts are answered ShuttingDown; running segments end or are left to the journal; drains are given until
- * timeout_ms. RESULT_TIMEOUT: not all drained (nothing is lost). Then stop joins the threads.
+ * Orderly end: starts are answered ShuttingDown; running segments end or are left to the journal;
+ * drains are given until timeout_ms. RESULT_TIMEOUT: not all drained (nothing is lost). Then stop
+ * joins the threads.
  */
 MUST_USE enum result actor_runtime_drain(struct actor_runtime *runtime, uint32_t timeout_ms);
 void actor_runtime_stop(struct actor_runtime *runtime);

@@ -1,5 +1,6 @@
 /*
- * storage.c: when what is read, and who is answered. The storage thread; the embedded stores block it, as they may.
+ * storage.c: when what is read, and who is answered. The storage thread; the embedded stores block
+ * it, as they may.
  */
 #include "actors/storage.h"
 
@@ -13,8 +14,9 @@
 
 enum {
     STORAGE_MAGIC = 0x53544f52,
-    TICKET_DRAIN = 0,      /* the blob drain's own requests of the port */
-    PUMP_DELAY_MS = 20,    /* what the journal announces is gathered for that long: large batches, few wake-ups */
+    TICKET_DRAIN = 0, /* the blob drain's own requests of the port */
+    PUMP_DELAY_MS =
+        20, /* what the journal announces is gathered for that long: large batches, few wake-ups */
     FLUSH_EVERY_MS = 1000,
     RETRY_MS = 1000,
 };
@@ -25,17 +27,19 @@ struct actor_storage {
     struct actor_state_drain *state;
     struct actor_blob_drain *blob;
     struct arena arena;
-    struct actor_queue waiting; /* PROTO_AWAIT, and PROTO_FETCH of blobs: until `stored` has passed as.…position */
+    struct actor_queue
+        waiting; /* PROTO_AWAIT, and PROTO_FETCH of blobs: until `stored` has passed as.…position */
     struct actor_queue reading; /* PROTO_FETCH of blobs that the port is asked for, in order */
     uint64_t pump_ms;           /* ACTOR_NEVER: nothing announced */
     uint64_t flush_ms;
-    uint64_t blob_ms; /* when the blob drain wants to go on by itself */
+    uint64_t blob_ms;                     /* when the blob drain wants to go on by itself */
     uint64_t state_durable, blob_durable; /* as the state table says */
-    struct proto_address drain; /* who waits for everything to be durable */
+    struct proto_address drain;           /* who waits for everything to be durable */
     struct actor_storage_counters counters;
 };
 
-enum result actor_storage_new(const struct actor_storage_options *options, struct actor_storage **out)
+enum result actor_storage_new(const struct actor_storage_options *options,
+                              struct actor_storage **out)
 {
     struct actor_storage *storage = calloc(1, sizeof *storage);
     if (storage == NULL) {
@@ -49,21 +53,22 @@ enum result actor_storage_new(const struct actor_storage_options *options, struc
     storage->state_durable = options->state_position;
     storage->blob_durable = options->blob_position;
     arena_init(&storage->arena, 64 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
-    enum result result =
-        actor_state_drain_new(&(struct actor_state_drain_options){.state = options->state,
-                                                                  .log = options->log,
-                                                                  .shards = options->shards,
-                                                                  .shard_count = options->shard_count,
-                                                                  .position = options->state_position,
-                                                                  .requests_max = options->shard_count *
-                                                                                  LIMIT_REQUESTS_REMEMBERED},
-                              &storage->state);
+    enum result result = actor_state_drain_new(
+        &(struct actor_state_drain_options){.state = options->state,
+                                            .log = options->log,
+                                            .shards = options->shards,
+                                            .shard_count = options->shard_count,
+                                            .position = options->state_position,
+                                            .requests_max =
+                                                options->shard_count * LIMIT_REQUESTS_REMEMBERED},
+        &storage->state);
     if (result == RESULT_OK) {
         result = actor_blob_drain_new(
-            &(struct actor_blob_drain_options){.blob = options->blob,
-                                               .log = options->log,
-                                               .position = options->blob_position,
-                                               .reply_to = {.sink = options->self, .ticket = TICKET_DRAIN}},
+            &(struct actor_blob_drain_options){
+                .blob = options->blob,
+                .log = options->log,
+                .position = options->blob_position,
+                .reply_to = {.sink = options->self, .ticket = TICKET_DRAIN}},
             &storage->blob);
     }
     if (result != RESULT_OK) {
@@ -93,20 +98,22 @@ const struct actor_storage_counters *actor_storage_counters(const struct actor_s
     return &storage->counters;
 }
 
-const struct actor_blob_drain_counters *actor_storage_blob_counters(const struct actor_storage *storage)
+const struct actor_blob_drain_counters *
+actor_storage_blob_counters(const struct actor_storage *storage)
 {
     return actor_blob_drain_counters(storage->blob);
 }
 
-const struct actor_state_drain_counters *actor_storage_state_counters(const struct actor_storage *storage)
+const struct actor_state_drain_counters *
+actor_storage_state_counters(const struct actor_storage *storage)
 {
     return actor_state_drain_counters(storage->state);
 }
 
 /* ---- answers ---- */
 
-static void answer_fetch(struct actor_storage *storage, const struct proto_message *fetch, enum result result,
-                         struct span bytes)
+static void answer_fetch(struct actor_storage *storage, const struct proto_message *fetch,
+                         enum result result, struct span bytes)
 {
     struct proto_message *fetched = message_new(PROTO_FETCHED, bytes.count);
     if (fetched == NULL) {
@@ -137,14 +144,16 @@ static void answer_done(struct proto_address to, enum result result)
     }
 }
 
-static void fetch_state(struct actor_storage *storage, const struct proto_message *fetch, struct actor_time now)
+static void fetch_state(struct actor_storage *storage, const struct proto_message *fetch,
+                        struct actor_time now)
 {
     struct span bytes = SPAN_EMPTY;
     arena_clear(&storage->arena);
     enum result result = actor_state_drain_pump(storage->state, now);
     if (result == RESULT_OK) {
-        result = actor_state_drain_get(storage->state, execution_id_span(&fetch->as.fetch.execution_id),
-                                       &storage->arena, &bytes);
+        result =
+            actor_state_drain_get(storage->state, execution_id_span(&fetch->as.fetch.execution_id),
+                                  &storage->arena, &bytes);
     }
     answer_fetch(storage, fetch, result, result == RESULT_OK ? bytes : SPAN_EMPTY);
 }
@@ -160,8 +169,9 @@ static uint64_t wanted_position(const struct proto_message *waiting)
 static void read_blob(struct actor_storage *storage, struct proto_message *fetch)
 {
     arena_clear(&storage->arena);
-    struct span name = actor_blob_name(&storage->arena, fetch->as.fetch.query,
-                                       execution_id_span(&fetch->as.fetch.execution_id), span_text("execution"));
+    struct span name =
+        actor_blob_name(&storage->arena, fetch->as.fetch.query,
+                        execution_id_span(&fetch->as.fetch.execution_id), span_text("execution"));
     struct storage_blob *blob = storage->options.blob;
     struct proto_address to = {.sink = storage->options.self, .ticket = (uint64_t)(uintptr_t)fetch};
     enum result result = name.count == 0 ? RESULT_LIMIT : blob->ops->get(blob, name, to);
@@ -208,7 +218,8 @@ static void serve_waiting(struct actor_storage *storage)
 
 /* ---- flushing ---- */
 
-static void report(struct actor_storage *storage, enum proto_drain drain, uint64_t durable, uint64_t read)
+static void report(struct actor_storage *storage, enum proto_drain drain, uint64_t durable,
+                   uint64_t read)
 {
     struct proto_message *drained = message_new(PROTO_DRAINED, 0);
     if (drained == NULL) {
@@ -222,18 +233,22 @@ static void report(struct actor_storage *storage, enum proto_drain drain, uint64
 
 static void report_both(struct actor_storage *storage)
 {
-    report(storage, PROTO_DRAIN_STATE, storage->state_durable, actor_state_drain_read(storage->state));
-    report(storage, PROTO_DRAIN_BLOB, storage->blob_durable, actor_blob_drain_stored(storage->blob));
+    report(storage, PROTO_DRAIN_STATE, storage->state_durable,
+           actor_state_drain_read(storage->state));
+    report(storage, PROTO_DRAIN_BLOB, storage->blob_durable,
+           actor_blob_drain_stored(storage->blob));
 }
 
 static void flush(struct actor_storage *storage, struct actor_time now)
 {
     uint64_t blob_durable = actor_blob_drain_durable(storage->blob);
-    enum result result = actor_state_drain_flush(storage->state, blob_durable, now, &storage->state_durable);
+    enum result result =
+        actor_state_drain_flush(storage->state, blob_durable, now, &storage->state_durable);
     bool failing = result != RESULT_OK;
     if (failing != (actor_count_read(&storage->counters.failing) == 1)) {
         actor_count_set(&storage->counters.failing, failing ? 1 : 0);
-        log_line(failing ? LOG_ERROR : LOG_INFO, failing ? "STATE-NOT-WRITTEN" : "STATE-WRITTEN-AGAIN", "reason=\"%s\"",
+        log_line(failing ? LOG_ERROR : LOG_INFO,
+                 failing ? "STATE-NOT-WRITTEN" : "STATE-WRITTEN-AGAIN", "reason=\"%s\"",
                  result_text(result));
     }
     if (failing) {
@@ -248,8 +263,8 @@ static void flush(struct actor_storage *storage, struct actor_time now)
 static bool all_durable(const struct actor_storage *storage)
 {
     uint64_t end = storage->options.log->ops->end(storage->options.log);
-    return actor_state_drain_read(storage->state) == end && !actor_state_drain_dirty(storage->state) &&
-           storage->blob_durable == end;
+    return actor_state_drain_read(storage->state) == end &&
+           !actor_state_drain_dirty(storage->state) && storage->blob_durable == end;
 }
 
 static bool flush_is_due(const struct actor_storage *storage, struct actor_time now)
@@ -262,14 +277,16 @@ static bool flush_is_due(const struct actor_storage *storage, struct actor_time 
 static bool anything_to_flush(const struct actor_storage *storage)
 {
     uint64_t blob_durable = actor_blob_drain_durable(storage->blob);
-    return actor_state_drain_dirty(storage->state) || blob_durable < actor_blob_drain_stored(storage->blob) ||
+    return actor_state_drain_dirty(storage->state) ||
+           blob_durable < actor_blob_drain_stored(storage->blob) ||
            blob_durable > storage->blob_durable;
 }
 
 /* ---- the turn ---- */
 
 /* Takes the message. */
-static void receive(struct actor_storage *storage, struct proto_message *message, struct actor_time now, bool *urgent)
+static void receive(struct actor_storage *storage, struct proto_message *message,
+                    struct actor_time now, bool *urgent)
 {
     if (message->type == PROTO_JOURNAL_ADVANCED) {
         if (storage->pump_ms == ACTOR_NEVER) {
@@ -302,7 +319,8 @@ static void receive(struct actor_storage *storage, struct proto_message *message
     message_free(message);
 }
 
-/* Reads what there is. As long as there is something, it looks again soon; then the journal is told to tell. */
+/* Reads what there is. As long as there is something, it looks again soon; then the journal is told
+ * to tell. */
 static void pump_state(struct actor_storage *storage, struct actor_time now)
 {
     uint64_t before = actor_state_drain_read(storage->state);
@@ -332,7 +350,10 @@ static void flush_both(struct actor_storage *storage, struct actor_time now)
     }
 }
 
-static uint64_t earlier(uint64_t a_ms, uint64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
+static uint64_t earlier(uint64_t a_ms, uint64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
 
 uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct actor_time now)
 {
@@ -351,9 +372,10 @@ uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct 
     if (flush_is_due(storage, now)) {
         flush_both(storage, now);
     }
-    uint64_t blob_ms = urgent || due || storage->blob_ms <= now.monotonic_ms || flush_is_due(storage, now)
-                           ? actor_blob_drain_pump(storage->blob, now)
-                           : storage->blob_ms;
+    uint64_t blob_ms =
+        urgent || due || storage->blob_ms <= now.monotonic_ms || flush_is_due(storage, now)
+            ? actor_blob_drain_pump(storage->blob, now)
+            : storage->blob_ms;
     storage->blob_ms = blob_ms;
     serve_waiting(storage);
     if (storage->flush_ms == ACTOR_NEVER && anything_to_flush(storage)) {

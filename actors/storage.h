@@ -1,8 +1,8 @@
 /*
  * storage.h: the actor of the slow stores: the state drain, the blob drain, and fetches from both.
  *
- * A fetch is answered by what the journal held when it came: the drains are brought up to there first. So a shard never sees
- * a state that is older than what it has committed.
+ * A fetch is answered by what the journal held when it came: the drains are brought up to there
+ * first. So a shard never sees a state that is older than what it has committed.
  */
 #ifndef ACTORS_STORAGE_H
 #define ACTORS_STORAGE_H
@@ -28,13 +28,17 @@ struct actor_storage_counters {
     actor_counter failing; /* gauge: 1 while the state table cannot be written */
 };
 
-MUST_USE enum result actor_storage_new(const struct actor_storage_options *options, struct actor_storage **out);
+MUST_USE enum result actor_storage_new(const struct actor_storage_options *options,
+                                       struct actor_storage **out);
 void actor_storage_free(struct actor_storage *storage);
-/* An actor_turn_fn: PROTO_FETCH, PROTO_AWAIT, PROTO_JOURNAL_ADVANCED, PROTO_PORT_DONE, PROTO_DRAIN. */
+/* An actor_turn_fn: PROTO_FETCH, PROTO_AWAIT, PROTO_JOURNAL_ADVANCED, PROTO_PORT_DONE, PROTO_DRAIN.
+ */
 uint64_t actor_storage_turn(void *storage, struct proto_message *batch, struct actor_time now);
 /* Any thread. */
 const struct actor_storage_counters *actor_storage_counters(const struct actor_storage *storage);
-const struct actor_blob_drain_counters *actor_storage_blob_counters(const struct actor_storage *storage);
-const struct actor_state_drain_counters *actor_storage_state_counters(const struct actor_storage *storage);
+const struct actor_blob_drain_counters *
+actor_storage_blob_counters(const struct actor_storage *storage);
+const struct actor_state_drain_counters *
+actor_storage_state_counters(const struct actor_storage *storage);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * table.c: chained buckets, a power of two of them, doubled when there are as many links as buckets.
+ * table.c: chained buckets, a power of two of them, doubled when there are as many links as
+ * buckets.
  */
 #include "actors/table.h"
 

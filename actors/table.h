@@ -1,6 +1,6 @@
 /*
- * table.h: an intrusive hash table: the link is part of what is kept, so adding takes no memory but the bucket array's.
- * Not thread-safe: it belongs to one actor.
+ * table.h: an intrusive hash table: the link is part of what is kept, so adding takes no memory but
+ * the bucket array's. Not thread-safe: it belongs to one actor.
  */
 #ifndef ACTORS_TABLE_H
 #define ACTORS_TABLE_H
@@ -17,7 +17,8 @@ struct actor_link {
 struct actor_table {
     /* private to table.c */
     struct actor_link **buckets;
-    struct actor_link *only; /* the one bucket before any memory was taken, and when none is given */
+    struct actor_link
+        *only; /* the one bucket before any memory was taken, and when none is given */
     uint32_t count;
     uint32_t mask;
 };
@@ -35,9 +36,13 @@ struct actor_link *actor_table_again(const struct actor_link *link);
 /* Empties the table: all links in one chain, in no order. */
 struct actor_link *actor_table_take_all(struct actor_table *table);
 
-static inline uint32_t actor_table_count(const struct actor_table *table) { return table->count; }
+static inline uint32_t actor_table_count(const struct actor_table *table)
+{
+    return table->count;
+}
 
 /* From an embedded member to its owner. */
-#define ACTOR_OWNER(type, member, pointer) ((struct type *)((char *)(pointer) - offsetof(struct type, member)))
+#define ACTOR_OWNER(type, member, pointer)                                                         \
+    ((struct type *)((char *)(pointer)-offsetof(struct type, member)))
 
 #endif

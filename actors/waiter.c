@@ -1,5 +1,6 @@
 /*
- * waiter.c: happens-before is the mutex: taken by the sender to queue the answer, by the waiter to take it.
+ * waiter.c: happens-before is the mutex: taken by the sender to queue the answer, by the waiter to
+ * take it.
  */
 #include "actors/waiter.h"
 

@@ -8,7 +8,8 @@
 
 #include "proto/message.h"
 
-/* A mutex and a condition, because the one who waits is no actor: it has no mailbox to get the answer in. */
+/* A mutex and a condition, because the one who waits is no actor: it has no mailbox to get the
+ * answer in. */
 struct actor_waiter {
     struct proto_sink sink; /* reply_to of what you send; takes any number of answers */
     /* private to waiter.c */

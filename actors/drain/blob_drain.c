@@ -25,31 +25,34 @@ struct actor_blob_drain {
     struct actor_blob_drain_options options;
     struct storage_journal_reader *reader;
     enum under_way under_way;
-    struct span rest;       /* records of the newest read batch that are not taken yet */
-    uint64_t read;          /* behind that batch */
-    uint64_t taken;         /* behind the newest batch that was taken whole */
+    struct span rest; /* records of the newest read batch that are not taken yet */
+    uint64_t read;    /* behind that batch */
+    uint64_t taken;   /* behind the newest batch that was taken whole */
     uint64_t stored, flushing, durable;
     bool flush_wanted;
-    struct arena arena;     /* the batch's names and bytes, and the prefix to remove */
+    struct arena arena; /* the batch's names and bytes, and the prefix to remove */
     struct storage_blob_item items[ACTOR_BLOB_BATCH];
     uint32_t item_count;
     size_t item_bytes;
     uint16_t slots[NAME_SLOTS]; /* item index + 1 */
-    struct span remove;     /* prefix: to be removed when the items before it are stored */
+    struct span remove;         /* prefix: to be removed when the items before it are stored */
     uint32_t attempt;
     uint64_t retry_ms;
-    uint64_t since_ms;      /* when the batch was begun */
+    uint64_t since_ms; /* when the batch was begun */
     struct actor_blob_drain_counters counters;
 };
 
 _Static_assert(NAME_SLOTS > 2 * ACTOR_BLOB_BATCH, "the probe must find an empty slot soon");
 
-struct span actor_blob_name(struct arena *arena, struct span workspace, struct span execution_id, struct span name)
+struct span actor_blob_name(struct arena *arena, struct span workspace, struct span execution_id,
+                            struct span name)
 {
-    return arena_format(arena, "%.*s/%.*s/%.*s.msgpack", SPAN_ARG(workspace), SPAN_ARG(execution_id), SPAN_ARG(name));
+    return arena_format(arena, "%.*s/%.*s/%.*s.msgpack", SPAN_ARG(workspace),
+                        SPAN_ARG(execution_id), SPAN_ARG(name));
 }
 
-enum result actor_blob_drain_new(const struct actor_blob_drain_options *options, struct actor_blob_drain **out)
+enum result actor_blob_drain_new(const struct actor_blob_drain_options *options,
+                                 struct actor_blob_drain **out)
 {
     struct actor_blob_drain *drain = calloc(1, sizeof *drain);
     if (drain == NULL) {
@@ -58,7 +61,8 @@ enum result actor_blob_drain_new(const struct actor_blob_drain_options *options,
     drain->options = *options;
     drain->read = drain->taken = drain->stored = drain->durable = options->position;
     arena_init(&drain->arena, 256 << 10, (size_t)LIMIT_EXECUTION_BYTES * 4);
-    enum result result = options->log->ops->reader_open(options->log, options->position, &drain->reader);
+    enum result result =
+        options->log->ops->reader_open(options->log, options->position, &drain->reader);
     if (result != RESULT_OK) {
         actor_blob_drain_free(drain);
         return result;
@@ -79,12 +83,25 @@ void actor_blob_drain_free(struct actor_blob_drain *drain)
     free(drain);
 }
 
-uint64_t actor_blob_drain_stored(const struct actor_blob_drain *drain) { return drain->stored; }
-uint64_t actor_blob_drain_durable(const struct actor_blob_drain *drain) { return drain->durable; }
-void actor_blob_drain_want_flush(struct actor_blob_drain *drain) { drain->flush_wanted = true; }
-bool actor_blob_drain_busy(const struct actor_blob_drain *drain) { return drain->under_way != NOTHING; }
+uint64_t actor_blob_drain_stored(const struct actor_blob_drain *drain)
+{
+    return drain->stored;
+}
+uint64_t actor_blob_drain_durable(const struct actor_blob_drain *drain)
+{
+    return drain->durable;
+}
+void actor_blob_drain_want_flush(struct actor_blob_drain *drain)
+{
+    drain->flush_wanted = true;
+}
+bool actor_blob_drain_busy(const struct actor_blob_drain *drain)
+{
+    return drain->under_way != NOTHING;
+}
 
-const struct actor_blob_drain_counters *actor_blob_drain_counters(const struct actor_blob_drain *drain)
+const struct actor_blob_drain_counters *
+actor_blob_drain_counters(const struct actor_blob_drain *drain)
 {
     return &drain->counters;
 }
@@ -108,15 +125,18 @@ static bool batch_is_full(const struct actor_blob_drain *drain)
 }
 
 /* false: no memory. */
-static bool add_item(struct actor_blob_drain *drain, const struct proto_record *record, struct span name)
+static bool add_item(struct actor_blob_drain *drain, const struct proto_record *record,
+                     struct span name)
 {
-    struct span full = actor_blob_name(&drain->arena, record->workspace_id, record->execution_id, name);
+    struct span full =
+        actor_blob_name(&drain->arena, record->workspace_id, record->execution_id, name);
     struct span bytes = arena_copy(&drain->arena, record->body);
     if (full.count == 0 || bytes.count != record->body.count) {
         return false;
     }
     uint32_t slot = (uint32_t)(base_hash(full, 0) % NAME_SLOTS);
-    while (drain->slots[slot] != 0 && !span_equal(drain->items[drain->slots[slot] - 1].name, full)) {
+    while (drain->slots[slot] != 0 &&
+           !span_equal(drain->items[drain->slots[slot] - 1].name, full)) {
         slot = (slot + 1) % NAME_SLOTS;
     }
     drain->item_bytes += bytes.count;
@@ -140,8 +160,8 @@ static bool add_record(struct actor_blob_drain *drain, const struct proto_record
         return add_item(drain, record, span_text("execution"));
     }
     if (record->kind == PROTO_RECORD_FORGET) {
-        drain->remove =
-            arena_format(&drain->arena, "%.*s/%.*s/", SPAN_ARG(record->workspace_id), SPAN_ARG(record->execution_id));
+        drain->remove = arena_format(&drain->arena, "%.*s/%.*s/", SPAN_ARG(record->workspace_id),
+                                     SPAN_ARG(record->execution_id));
         return drain->remove.count > 0;
     }
     return true;
@@ -207,8 +227,8 @@ static void failed(struct actor_blob_drain *drain, enum result why, struct actor
     drain->attempt++;
     drain->retry_ms = now.monotonic_ms + wait_ms;
     actor_count(&drain->counters.retried, 1);
-    log_line(LOG_WARN, "BLOB-RETRY", "attempt=%u wait_ms=%llu blobs=%u reason=\"%s\"", drain->attempt,
-             (unsigned long long)wait_ms, drain->item_count, result_text(why));
+    log_line(LOG_WARN, "BLOB-RETRY", "attempt=%u wait_ms=%llu blobs=%u reason=\"%s\"",
+             drain->attempt, (unsigned long long)wait_ms, drain->item_count, result_text(why));
 }
 
 static void begin(struct actor_blob_drain *drain, enum under_way what, struct actor_time now)
@@ -259,7 +279,8 @@ uint64_t actor_blob_drain_pump(struct actor_blob_drain *drain, struct actor_time
         begin(drain, REMOVING, now);
     } else {
         drain->stored = drain->taken; /* nothing in it was a blob */
-        return drain->flush_wanted && drain->durable < drain->stored ? now.monotonic_ms : ACTOR_NEVER;
+        return drain->flush_wanted && drain->durable < drain->stored ? now.monotonic_ms
+                                                                     : ACTOR_NEVER;
     }
     return drain->attempt > 0 ? drain->retry_ms : ACTOR_NEVER;
 }
@@ -269,7 +290,8 @@ static void keep_failed(struct actor_blob_drain *drain, const struct proto_port_
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < drain->item_count; i++) {
-        bool stored = i < done->results.count ? done->results.bytes[i] == RESULT_OK : done->result == RESULT_OK;
+        bool stored = i < done->results.count ? done->results.bytes[i] == RESULT_OK
+                                              : done->result == RESULT_OK;
         if (!stored) {
             drain->items[kept++] = drain->items[i];
         } else {
@@ -279,7 +301,8 @@ static void keep_failed(struct actor_blob_drain *drain, const struct proto_port_
     drain->item_count = kept;
 }
 
-void actor_blob_drain_done(struct actor_blob_drain *drain, const struct proto_port_done *done, struct actor_time now)
+void actor_blob_drain_done(struct actor_blob_drain *drain, const struct proto_port_done *done,
+                           struct actor_time now)
 {
     enum under_way was = drain->under_way;
     ASSERT(was != NOTHING);

@@ -1,7 +1,8 @@
 /*
- * blob_drain.h: the journal's reader that stores step blobs and execution.msgpack (design 7): batches of at most 200, the
- * newest bytes of a name within a batch win, names in order over batches, nothing past a write that was not acknowledged.
- * Lives on the storage thread; the blob port may be slow: at most one of its batches is under way.
+ * blob_drain.h: the journal's reader that stores step blobs and execution.msgpack (design 7):
+ * batches of at most 200, the newest bytes of a name within a batch win, names in order over
+ * batches, nothing past a write that was not acknowledged. Lives on the storage thread; the blob
+ * port may be slow: at most one of its batches is under way.
  */
 #ifndef ACTORS_DRAIN_BLOB_DRAIN_H
 #define ACTORS_DRAIN_BLOB_DRAIN_H
@@ -19,8 +20,9 @@ struct actor_blob_drain;
 struct actor_blob_drain_options {
     struct storage_blob *blob;
     struct storage_journal *log;
-    uint64_t position;             /* where to begin */
-    struct proto_address reply_to; /* where the port answers: hand those answers to actor_blob_drain_done */
+    uint64_t position; /* where to begin */
+    struct proto_address
+        reply_to; /* where the port answers: hand those answers to actor_blob_drain_done */
 };
 
 struct actor_blob_drain_counters {
@@ -28,13 +30,16 @@ struct actor_blob_drain_counters {
     actor_counter oldest_age_ms; /* gauge: how long the batch under way has been tried */
 };
 
-MUST_USE enum result actor_blob_drain_new(const struct actor_blob_drain_options *options, struct actor_blob_drain **out);
+MUST_USE enum result actor_blob_drain_new(const struct actor_blob_drain_options *options,
+                                          struct actor_blob_drain **out);
 /* Nothing may be under way. */
 void actor_blob_drain_free(struct actor_blob_drain *drain);
-/* Goes on when nothing is under way. Returns the monotonic ms at which it wants to be called again (ACTOR_NEVER: when told). */
+/* Goes on when nothing is under way. Returns the monotonic ms at which it wants to be called again
+ * (ACTOR_NEVER: when told). */
 uint64_t actor_blob_drain_pump(struct actor_blob_drain *drain, struct actor_time now);
 /* The port's answer to what is under way. */
-void actor_blob_drain_done(struct actor_blob_drain *drain, const struct proto_port_done *done, struct actor_time now);
+void actor_blob_drain_done(struct actor_blob_drain *drain, const struct proto_port_done *done,
+                           struct actor_time now);
 /* All records before it are stored, though maybe not flushed. */
 uint64_t actor_blob_drain_stored(const struct actor_blob_drain *drain);
 /* All records before it survive a power cut. */
@@ -42,10 +47,12 @@ uint64_t actor_blob_drain_durable(const struct actor_blob_drain *drain);
 /* Asks for a flush of what is stored, as soon as nothing is under way. */
 void actor_blob_drain_want_flush(struct actor_blob_drain *drain);
 bool actor_blob_drain_busy(const struct actor_blob_drain *drain);
-const struct actor_blob_drain_counters *actor_blob_drain_counters(const struct actor_blob_drain *drain);
+const struct actor_blob_drain_counters *
+actor_blob_drain_counters(const struct actor_blob_drain *drain);
 
 /* "{workspaceId}/{executionId}/{name}.msgpack" into the arena. */
 struct arena;
-struct span actor_blob_name(struct arena *arena, struct span workspace, struct span execution_id, struct span name);
+struct span actor_blob_name(struct arena *arena, struct span workspace, struct span execution_id,
+                            struct span name);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * fold.c: a hash table of changes over one arena. Overwritten values stay in the arena until it is applied; their bytes count.
+ * fold.c: a hash table of changes over one arena. Overwritten values stay in the arena until it is
+ * applied; their bytes count.
  */
 #include "actors/drain/fold.h"
 
@@ -32,8 +33,8 @@ void actor_fold_release(struct actor_fold *fold)
 
 static struct change *find(const struct actor_fold *fold, enum storage_table table, struct span key)
 {
-    for (struct actor_link *link = actor_table_find(&fold->table, base_hash(key, table)); link != NULL;
-         link = actor_table_again(link)) {
+    for (struct actor_link *link = actor_table_find(&fold->table, base_hash(key, table));
+         link != NULL; link = actor_table_again(link)) {
         struct change *change = ACTOR_OWNER(change, link, link);
         if (change->change.table == table && span_equal(change->change.key, key)) {
             return change;
@@ -42,7 +43,8 @@ static struct change *find(const struct actor_fold *fold, enum storage_table tab
     return NULL;
 }
 
-static struct change *find_or_add(struct actor_fold *fold, enum storage_table table, struct span key)
+static struct change *find_or_add(struct actor_fold *fold, enum storage_table table,
+                                  struct span key)
 {
     struct change *change = find(fold, table, key);
     if (change != NULL) {
@@ -61,7 +63,8 @@ static struct change *find_or_add(struct actor_fold *fold, enum storage_table ta
     return change;
 }
 
-enum result actor_fold_put(struct actor_fold *fold, enum storage_table table, struct span key, struct span value)
+enum result actor_fold_put(struct actor_fold *fold, enum storage_table table, struct span key,
+                           struct span value)
 {
     struct span copy = arena_copy(&fold->arena, value);
     struct change *change = copy.count == value.count ? find_or_add(fold, table, key) : NULL;
@@ -95,7 +98,8 @@ void actor_fold_cancel(struct actor_fold *fold, enum storage_table table, struct
     }
 }
 
-const struct storage_change *actor_fold_find(const struct actor_fold *fold, enum storage_table table, struct span key)
+const struct storage_change *actor_fold_find(const struct actor_fold *fold,
+                                             enum storage_table table, struct span key)
 {
     const struct change *change = find(fold, table, key);
     return change == NULL || change->cancelled ? NULL : &change->change;
@@ -108,8 +112,9 @@ enum result actor_fold_apply(struct actor_fold *fold, struct storage_state *stat
         return RESULT_LIMIT;
     }
     size_t count = 0;
-    for (struct change *change = fold->oldest == NULL ? NULL : ACTOR_OWNER(change, link, fold->oldest); change != NULL;
-         change = change->next) {
+    for (struct change *change = fold->oldest == NULL ? NULL
+                                                      : ACTOR_OWNER(change, link, fold->oldest);
+         change != NULL; change = change->next) {
         if (!change->cancelled) {
             changes[count++] = change->change;
         }
@@ -126,4 +131,7 @@ enum result actor_fold_apply(struct actor_fold *fold, struct storage_state *stat
     return result;
 }
 
-size_t actor_fold_bytes(const struct actor_fold *fold) { return fold->arena.taken_bytes; }
+size_t actor_fold_bytes(const struct actor_fold *fold)
+{
+    return fold->arena.taken_bytes;
+}

@@ -12,7 +12,8 @@ struct recording {
     enum result result;
 };
 
-static enum result record(struct storage_state *self, const struct storage_change *changes, size_t count)
+static enum result record(struct storage_state *self, const struct storage_change *changes,
+                          size_t count)
 {
     struct recording *recording = (struct recording *)self;
     recording->count = count;
@@ -29,9 +30,12 @@ Test(fold, keeps_the_newest_change_of_each_key)
     struct actor_fold fold;
     struct recording recording = {.state.ops = &recording_ops};
     actor_fold_init(&fold, 1 << 20);
-    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("a"), span_text("1")), RESULT_OK);
-    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("a"), span_text("2")), RESULT_OK);
-    cr_assert_eq(actor_fold_put(&fold, STORAGE_REQUESTS, span_text("a"), span_text("3")), RESULT_OK);
+    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("a"), span_text("1")),
+                 RESULT_OK);
+    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("a"), span_text("2")),
+                 RESULT_OK);
+    cr_assert_eq(actor_fold_put(&fold, STORAGE_REQUESTS, span_text("a"), span_text("3")),
+                 RESULT_OK);
 
     cr_assert(span_is(actor_fold_find(&fold, STORAGE_EXECUTIONS, span_text("a"))->value, "2"));
     cr_assert(span_is(actor_fold_find(&fold, STORAGE_REQUESTS, span_text("a"))->value, "3"));
@@ -48,9 +52,11 @@ Test(fold, removes_what_the_table_may_hold_and_forgets_what_it_never_saw)
     struct actor_fold fold;
     struct recording recording = {.state.ops = &recording_ops};
     actor_fold_init(&fold, 1 << 20);
-    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("seen"), span_text("1")), RESULT_OK);
+    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("seen"), span_text("1")),
+                 RESULT_OK);
     cr_assert_eq(actor_fold_remove(&fold, STORAGE_EXECUTIONS, span_text("seen")), RESULT_OK);
-    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("unseen"), span_text("1")), RESULT_OK);
+    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("unseen"), span_text("1")),
+                 RESULT_OK);
     actor_fold_cancel(&fold, STORAGE_EXECUTIONS, span_text("unseen"));
 
     cr_assert_eq(actor_fold_apply(&fold, &recording.state), RESULT_OK);
@@ -65,7 +71,8 @@ Test(fold, keeps_its_changes_when_they_could_not_be_applied)
     struct actor_fold fold;
     struct recording recording = {.state.ops = &recording_ops, .result = RESULT_FULL};
     actor_fold_init(&fold, 1 << 20);
-    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("a"), span_text("1")), RESULT_OK);
+    cr_assert_eq(actor_fold_put(&fold, STORAGE_EXECUTIONS, span_text("a"), span_text("1")),
+                 RESULT_OK);
 
     cr_assert_eq(actor_fold_apply(&fold, &recording.state), RESULT_FULL);
 

@@ -1,5 +1,6 @@
 /*
- * state_drain.c: record by record into the fold; the fold into the table, once a second or when it is large.
+ * state_drain.c: record by record into the fold; the fold into the table, once a second or when it
+ * is large.
  */
 #include "actors/drain/state_drain.h"
 
@@ -77,7 +78,8 @@ enum result actor_position_read(struct storage_state *state, const char *drain, 
     arena_init(&arena, 256, 1024);
     struct span value;
     *position = 0;
-    enum result result = state->ops->get(state, STORAGE_POSITIONS, span_text(drain), &arena, &value);
+    enum result result =
+        state->ops->get(state, STORAGE_POSITIONS, span_text(drain), &arena, &value);
     if (result == RESULT_OK && value.count == 8) {
         *position = read_be(value.bytes, 8);
     } else if (result == RESULT_OK) {
@@ -87,11 +89,13 @@ enum result actor_position_read(struct storage_state *state, const char *drain, 
     return result == RESULT_NOT_FOUND ? RESULT_OK : result;
 }
 
-static enum result put_position(struct actor_state_drain *drain, const char *name, uint64_t position)
+static enum result put_position(struct actor_state_drain *drain, const char *name,
+                                uint64_t position)
 {
     uint8_t bytes[8];
     write_be(bytes, position, 8);
-    return actor_fold_put(&drain->fold, STORAGE_POSITIONS, span_text(name), span_of(bytes, sizeof bytes));
+    return actor_fold_put(&drain->fold, STORAGE_POSITIONS, span_text(name),
+                          span_of(bytes, sizeof bytes));
 }
 
 /* first NUL second */
@@ -118,7 +122,8 @@ static bool split_key(struct span key, struct span *first, struct span *rest)
     return true;
 }
 
-enum result actor_request_row_read(struct span key, struct span value, struct arena *arena, struct proto_record *out)
+enum result actor_request_row_read(struct span key, struct span value, struct arena *arena,
+                                   struct proto_record *out)
 {
     *out = (struct proto_record){.kind = PROTO_RECORD_REQUEST};
     struct span hash = wire_at(value, 0);
@@ -129,7 +134,8 @@ enum result actor_request_row_read(struct span key, struct span value, struct ar
     if (count == 5) {
         out->name = wire_string_or(wire_at(value, 4), "");
     }
-    out->number = wire_is(hash, WIRE_UINT) ? wire_head(hash).as.unsigned_integer : (uint64_t)wire_int_or(hash, 0);
+    out->number = wire_is(hash, WIRE_UINT) ? wire_head(hash).as.unsigned_integer
+                                           : (uint64_t)wire_int_or(hash, 0);
     out->at_ms = wire_int_or(wire_at(value, 1), 0);
     struct wire_writer writer;
     wire_writer_init(&writer, arena, value.count + 8);
@@ -140,13 +146,14 @@ enum result actor_request_row_read(struct span key, struct span value, struct ar
     return out->body.count == 0 ? RESULT_LIMIT : RESULT_OK;
 }
 
-enum result actor_definition_row_read(struct span key, struct span value, struct proto_definition *out, int64_t *at_ms)
+enum result actor_definition_row_read(struct span key, struct span value,
+                                      struct proto_definition *out, int64_t *at_ms)
 {
     struct span rest;
     struct span version;
     *out = (struct proto_definition){0};
-    if (!split_key(key, &out->project, &rest) || !split_key(rest, &out->name, &version) || version.count != 4 ||
-        wire_count(value) != 2 || !wire_is(wire_at(value, 1), WIRE_BINARY)) {
+    if (!split_key(key, &out->project, &rest) || !split_key(rest, &out->name, &version) ||
+        version.count != 4 || wire_count(value) != 2 || !wire_is(wire_at(value, 1), WIRE_BINARY)) {
         return RESULT_CORRUPT;
     }
     out->version = (uint32_t)read_be(version.bytes, 4);
@@ -206,7 +213,8 @@ static void close_segment(struct actor_state_drain *drain, struct span id)
 
 static void ask_for_snapshots(struct actor_state_drain *drain)
 {
-    for (struct open_segment *segment = drain->open_oldest; segment != NULL; segment = segment->newer) {
+    for (struct open_segment *segment = drain->open_oldest; segment != NULL;
+         segment = segment->newer) {
         bool long_open = drain->now_ms - segment->asked_ms >= HOLDS_BACK_MS;
         bool far_behind = drain->read - segment->position >= HOLDS_BACK_BYTES &&
                           drain->now_ms - segment->asked_ms >= HOLDS_BACK_MS / 30;
@@ -221,7 +229,8 @@ static void ask_for_snapshots(struct actor_state_drain *drain)
         }
         segment->asked_ms = drain->now_ms;
         actor_count(&drain->counters.interims_asked, 1);
-        struct proto_sink *shard = drain->options.shards[actor_shard_of(id, drain->options.shard_count)];
+        struct proto_sink *shard =
+            drain->options.shards[actor_shard_of(id, drain->options.shard_count)];
         if (shard->send(shard, &ask) != RESULT_OK) {
             message_free(ask);
         }
@@ -292,15 +301,16 @@ static enum result fold_request(struct actor_state_drain *drain, const struct pr
 {
     struct actor_remembered_body body;
     if (actor_remembered_body_read(record->body, &body) != RESULT_OK ||
-        record->workspace_id.count > LIMIT_ID_BYTES || record->name.count > LIMIT_REQUEST_ID_BYTES) {
+        record->workspace_id.count > LIMIT_ID_BYTES ||
+        record->name.count > LIMIT_REQUEST_ID_BYTES) {
         return RESULT_OK; /* nobody can be answered by it */
     }
     arena_clear(&drain->scratch);
     bool long_id = record->name.count > REQUEST_ID_IN_KEY_MAX;
     uint8_t hash[16];
     base_hash_128(record->name, 0, hash);
-    struct span key =
-        join_key(&drain->scratch, record->workspace_id, long_id ? span_of(hash, sizeof hash) : record->name);
+    struct span key = join_key(&drain->scratch, record->workspace_id,
+                               long_id ? span_of(hash, sizeof hash) : record->name);
     struct wire_writer writer;
     wire_writer_init(&writer, &drain->scratch, record->body.count + record->name.count + 64);
     wire_write_array(&writer, long_id ? 5 : 4);
@@ -316,10 +326,12 @@ static enum result fold_request(struct actor_state_drain *drain, const struct pr
         return RESULT_LIMIT;
     }
     enum result result = actor_fold_put(&drain->fold, STORAGE_REQUESTS, key, value);
-    return result == RESULT_OK && body.reply.count > 0 ? note_key(drain, key, record->at_ms) : result;
+    return result == RESULT_OK && body.reply.count > 0 ? note_key(drain, key, record->at_ms)
+                                                       : result;
 }
 
-static enum result fold_definition(struct actor_state_drain *drain, const struct proto_record *record)
+static enum result fold_definition(struct actor_state_drain *drain,
+                                   const struct proto_record *record)
 {
     arena_clear(&drain->scratch);
     uint8_t version[4];
@@ -337,7 +349,8 @@ static enum result fold_definition(struct actor_state_drain *drain, const struct
                : actor_fold_put(&drain->fold, STORAGE_DEFINITIONS, key, value);
 }
 
-static enum result fold_record(struct actor_state_drain *drain, const struct proto_record *record, uint64_t batch_begin)
+static enum result fold_record(struct actor_state_drain *drain, const struct proto_record *record,
+                               uint64_t batch_begin)
 {
     switch (record->kind) {
     case PROTO_RECORD_EVENTS:
@@ -372,7 +385,8 @@ static enum result fold_batch(struct actor_state_drain *drain, struct span batch
     }
     if (result == RESULT_CORRUPT) {
         actor_count(&drain->counters.corrupt, 1);
-        log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=state position=%llu", (unsigned long long)drain->read);
+        log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=state position=%llu",
+                 (unsigned long long)drain->read);
     }
     return RESULT_OK;
 }
@@ -410,7 +424,8 @@ enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor
         }
         enum result folded = fold_batch(drain, batch);
         if (folded != RESULT_OK) {
-            /* No memory: what is folded stays true, and the batch is read again when a flush has made room. */
+            /* No memory: what is folded stays true, and the batch is read again when a flush has
+             * made room. */
             enum result reopened = open_reader(drain);
             return reopened == RESULT_OK ? folded : reopened;
         }
@@ -418,7 +433,10 @@ enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor
     }
 }
 
-uint64_t actor_state_drain_read(const struct actor_state_drain *drain) { return drain->read; }
+uint64_t actor_state_drain_read(const struct actor_state_drain *drain)
+{
+    return drain->read;
+}
 
 bool actor_state_drain_dirty(const struct actor_state_drain *drain)
 {
@@ -430,8 +448,8 @@ bool actor_state_drain_heavy(const struct actor_state_drain *drain)
     return actor_fold_bytes(&drain->fold) >= FOLD_BYTES_FLUSH;
 }
 
-enum result actor_state_drain_flush(struct actor_state_drain *drain, uint64_t blob_position, struct actor_time now,
-                                    uint64_t *position)
+enum result actor_state_drain_flush(struct actor_state_drain *drain, uint64_t blob_position,
+                                    struct actor_time now, uint64_t *position)
 {
     uint64_t safe = drain->open_oldest == NULL ? drain->read : drain->open_oldest->position;
     ASSERT(safe <= drain->read);
@@ -459,23 +477,27 @@ enum result actor_state_drain_flush(struct actor_state_drain *drain, uint64_t bl
     return RESULT_OK;
 }
 
-enum result actor_state_drain_get(struct actor_state_drain *drain, struct span execution_id, struct arena *arena,
-                                  struct span *out)
+enum result actor_state_drain_get(struct actor_state_drain *drain, struct span execution_id,
+                                  struct arena *arena, struct span *out)
 {
-    const struct storage_change *change = actor_fold_find(&drain->fold, STORAGE_EXECUTIONS, execution_id);
+    const struct storage_change *change =
+        actor_fold_find(&drain->fold, STORAGE_EXECUTIONS, execution_id);
     if (change == NULL) {
-        return drain->options.state->ops->get(drain->options.state, STORAGE_EXECUTIONS, execution_id, arena, out);
+        return drain->options.state->ops->get(drain->options.state, STORAGE_EXECUTIONS,
+                                              execution_id, arena, out);
     }
     *out = change->value; /* until the next flush */
     return change->remove ? RESULT_NOT_FOUND : RESULT_OK;
 }
 
-const struct actor_state_drain_counters *actor_state_drain_counters(const struct actor_state_drain *drain)
+const struct actor_state_drain_counters *
+actor_state_drain_counters(const struct actor_state_drain *drain)
 {
     return &drain->counters;
 }
 
-enum result actor_state_drain_new(const struct actor_state_drain_options *options, struct actor_state_drain **out)
+enum result actor_state_drain_new(const struct actor_state_drain_options *options,
+                                  struct actor_state_drain **out)
 {
     struct actor_state_drain *drain = calloc(1, sizeof *drain);
     if (drain == NULL) {
@@ -488,7 +510,8 @@ enum result actor_state_drain_new(const struct actor_state_drain_options *option
     actor_table_init(&drain->open);
     enum result result = open_reader(drain);
     if (result == RESULT_OK) {
-        result = options->state->ops->scan(options->state, STORAGE_REQUESTS, SPAN_EMPTY, note_row, drain);
+        result = options->state->ops->scan(options->state, STORAGE_REQUESTS, SPAN_EMPTY, note_row,
+                                           drain);
     }
     if (result != RESULT_OK) {
         actor_state_drain_free(drain);

@@ -1,9 +1,9 @@
 /*
- * state_drain.h: the journal's reader that keeps the state table: newest snapshot of each live execution, remembered requests,
- * definitions. Lives on the storage thread.
+ * state_drain.h: the journal's reader that keeps the state table: newest snapshot of each live
+ * execution, remembered requests, definitions. Lives on the storage thread.
  *
- * Its durable position is where recovery begins to read. An execution with events that no snapshot has superseded holds it
- * back; when that lasts, its shard is asked for a snapshot in mid-segment.
+ * Its durable position is where recovery begins to read. An execution with events that no snapshot
+ * has superseded holds it back; when that lasts, its shard is asked for a snapshot in mid-segment.
  */
 #ifndef ACTORS_DRAIN_STATE_DRAIN_H
 #define ACTORS_DRAIN_STATE_DRAIN_H
@@ -22,8 +22,8 @@ struct actor_state_drain_options {
     struct storage_journal *log;
     struct proto_sink *const *shards;
     uint32_t shard_count;
-    uint64_t position;         /* where to begin */
-    uint32_t requests_max;     /* remembered requests kept in the table */
+    uint64_t position;     /* where to begin */
+    uint32_t requests_max; /* remembered requests kept in the table */
 };
 
 struct actor_state_drain_counters {
@@ -31,9 +31,11 @@ struct actor_state_drain_counters {
     actor_counter corrupt; /* batches that failed their check */
 };
 
-MUST_USE enum result actor_state_drain_new(const struct actor_state_drain_options *options, struct actor_state_drain **out);
+MUST_USE enum result actor_state_drain_new(const struct actor_state_drain_options *options,
+                                           struct actor_state_drain **out);
 void actor_state_drain_free(struct actor_state_drain *drain);
-/* Folds all that is readable. RESULT_IO, RESULT_FULL: the table or the log failed; try again later. */
+/* Folds all that is readable. RESULT_IO, RESULT_FULL: the table or the log failed; try again later.
+ */
 MUST_USE enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor_time now);
 /* Position up to which records are folded. */
 uint64_t actor_state_drain_read(const struct actor_state_drain *drain);
@@ -41,13 +43,17 @@ uint64_t actor_state_drain_read(const struct actor_state_drain *drain);
 bool actor_state_drain_dirty(const struct actor_state_drain *drain);
 /* Large enough that it should be flushed before its time. */
 bool actor_state_drain_heavy(const struct actor_state_drain *drain);
-/* Applies the fold with the positions of both drains that live here, durably. *position: where recovery would begin now. */
-MUST_USE enum result actor_state_drain_flush(struct actor_state_drain *drain, uint64_t blob_position, struct actor_time now,
+/* Applies the fold with the positions of both drains that live here, durably. *position: where
+ * recovery would begin now. */
+MUST_USE enum result actor_state_drain_flush(struct actor_state_drain *drain,
+                                             uint64_t blob_position, struct actor_time now,
                                              uint64_t *position);
 /* Newest snapshot of a live execution as of what was pumped. RESULT_NOT_FOUND. */
-MUST_USE enum result actor_state_drain_get(struct actor_state_drain *drain, struct span execution_id, struct arena *arena,
+MUST_USE enum result actor_state_drain_get(struct actor_state_drain *drain,
+                                           struct span execution_id, struct arena *arena,
                                            struct span *out);
-const struct actor_state_drain_counters *actor_state_drain_counters(const struct actor_state_drain *drain);
+const struct actor_state_drain_counters *
+actor_state_drain_counters(const struct actor_state_drain *drain);
 
 /* ---- rows, shared with recovery ---- */
 
@@ -55,12 +61,13 @@ const struct actor_state_drain_counters *actor_state_drain_counters(const struct
 #define ACTOR_POSITION_BLOB  "blob"
 
 /* RESULT_OK with 0 when there is none yet. */
-MUST_USE enum result actor_position_read(struct storage_state *state, const char *drain, uint64_t *position);
+MUST_USE enum result actor_position_read(struct storage_state *state, const char *drain,
+                                         uint64_t *position);
 /* A REQUESTS row as the record it came from; spans in the arena or borrowed. */
 MUST_USE enum result actor_request_row_read(struct span key, struct span value, struct arena *arena,
                                             struct proto_record *out);
 /* A DEFINITIONS row as a definition; spans borrowed. */
-MUST_USE enum result actor_definition_row_read(struct span key, struct span value, struct proto_definition *out,
-                                               int64_t *at_ms);
+MUST_USE enum result actor_definition_row_read(struct span key, struct span value,
+                                               struct proto_definition *out, int64_t *at_ms);
 
 #endif

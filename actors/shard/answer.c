@@ -1,6 +1,6 @@
 /*
- * answer.c: who waits for a segment's end, and what they are told. A reply is built when the segment ends and leaves behind
- * the commit that holds what it says.
+ * answer.c: who waits for a segment's end, and what they are told. A reply is built when the
+ * segment ends and leaves behind the commit that holds what it says.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ static struct actor_waiter *waiter_new(struct actor_work *work)
     return waiter;
 }
 
-struct actor_waiter *shard_wait(struct actor_shard *shard, struct actor_work *work, const struct proto_message *request,
+struct actor_waiter *shard_wait(struct actor_shard *shard, struct actor_work *work,
+                                const struct proto_message *request,
                                 struct actor_remembered *remembered, uint64_t timeout_ms)
 {
     bool room = actor_count_read(&shard->counters.pending) < shard->options.requests_pending_max;
@@ -40,14 +41,16 @@ struct actor_waiter *shard_wait(struct actor_shard *shard, struct actor_work *wo
     if (timeout_ms > 0) {
         uint64_t due_ms = request->as.request.received_ms + timeout_ms;
         if (actor_alarms_set(&shard->deadlines, &waiter->deadline, (int64_t)due_ms) != RESULT_OK) {
-            log_line(LOG_ERROR, "SHARD-DEADLINE-LOST", "shard=%u reason=\"no memory\"", shard->options.index);
+            log_line(LOG_ERROR, "SHARD-DEADLINE-LOST", "shard=%u reason=\"no memory\"",
+                     shard->options.index);
         }
     }
     actor_count(&shard->counters.pending, 1);
     return waiter;
 }
 
-enum result shard_wait_remembered(struct actor_shard *shard, struct actor_work *work, struct actor_remembered *remembered)
+enum result shard_wait_remembered(struct actor_shard *shard, struct actor_work *work,
+                                  struct actor_remembered *remembered)
 {
     struct actor_waiter *waiter = waiter_new(work);
     if (waiter == NULL) {
@@ -87,7 +90,8 @@ static struct actor_waiter *next_waiter(struct actor_work *work)
 
 /* ---- remembering ---- */
 
-void shard_record_request(struct actor_shard *shard, struct actor_remembered *remembered, struct span execution_id)
+void shard_record_request(struct actor_shard *shard, struct actor_remembered *remembered,
+                          struct span execution_id)
 {
     struct arena *arena = &shard->turn;
     struct wire_writer writer;
@@ -95,19 +99,21 @@ void shard_record_request(struct actor_shard *shard, struct actor_remembered *re
     wire_write_array(&writer, 2);
     wire_write_string(&writer, execution_id);
     wire_write_value(&writer, remembered->reply);
-    record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_REQUEST,
-                                                       .workspace_id = actor_remembered_workspace(remembered),
-                                                       .name = actor_remembered_request_id(remembered),
-                                                       .number = remembered->body_hash,
-                                                       .at_ms = remembered->at_ms,
-                                                       .body = wire_writer_span(&writer)});
+    record_write(&shard->batch,
+                 &(struct proto_record){.kind = PROTO_RECORD_REQUEST,
+                                        .workspace_id = actor_remembered_workspace(remembered),
+                                        .name = actor_remembered_request_id(remembered),
+                                        .number = remembered->body_hash,
+                                        .at_ms = remembered->at_ms,
+                                        .body = wire_writer_span(&writer)});
     remembered->recorded = true;
     remembered->commit = shard->commit_number;
 }
 
 enum result actor_remembered_body_read(struct span body, struct actor_remembered_body *out)
 {
-    *out = (struct actor_remembered_body){.execution_id = wire_string_or(wire_at(body, 0), ""), .reply = wire_at(body, 1)};
+    *out = (struct actor_remembered_body){.execution_id = wire_string_or(wire_at(body, 0), ""),
+                                          .reply = wire_at(body, 1)};
     if (wire_count(body) != 2 || out->execution_id.count == 0) {
         return RESULT_CORRUPT;
     }
@@ -117,8 +123,8 @@ enum result actor_remembered_body_read(struct span body, struct actor_remembered
     return RESULT_OK;
 }
 
-static void remember(struct actor_shard *shard, struct actor_remembered *remembered, struct span execution_id,
-                     struct span body)
+static void remember(struct actor_shard *shard, struct actor_remembered *remembered,
+                     struct span execution_id, struct span body)
 {
     uint64_t expires_ms = shard->now.monotonic_ms + LIMIT_REQUEST_KEPT_MS;
     if (actor_remembered_reply(&shard->requests, remembered, body, expires_ms) == RESULT_OK) {
@@ -127,8 +133,8 @@ static void remember(struct actor_shard *shard, struct actor_remembered *remembe
 }
 
 /* Repeats that came while the first was looked for. */
-static void answer_attached(struct actor_shard *shard, struct actor_remembered *remembered, bool ok, struct span body,
-                            uint64_t after)
+static void answer_attached(struct actor_shard *shard, struct actor_remembered *remembered, bool ok,
+                            struct span body, uint64_t after)
 {
     struct proto_message *repeat;
     while ((repeat = actor_queue_pop(&remembered->attached)) != NULL) {
@@ -150,8 +156,8 @@ struct span shard_state_body(struct actor_shard *shard, const struct engine_exec
     return actor_reply_close(&writer, mark, pairs);
 }
 
-static void reply_to(struct actor_shard *shard, struct proto_address to, enum proto_spelling spelling, bool ok,
-                     struct span body, uint64_t after)
+static void reply_to(struct actor_shard *shard, struct proto_address to,
+                     enum proto_spelling spelling, bool ok, struct span body, uint64_t after)
 {
     if (to.sink == NULL) {
         return;
@@ -163,7 +169,8 @@ static void reply_to(struct actor_shard *shard, struct proto_address to, enum pr
     }
 }
 
-void shard_reply(struct actor_shard *shard, const struct proto_message *request, bool ok, struct span body, uint64_t after)
+void shard_reply(struct actor_shard *shard, const struct proto_message *request, bool ok,
+                 struct span body, uint64_t after)
 {
     reply_to(shard, request->reply_to, request->as.request.spelling, ok, body, after);
 }
@@ -180,7 +187,8 @@ void shard_answer_all(struct actor_shard *shard, struct actor_work *work)
     }
     struct actor_waiter *waiter;
     while ((waiter = next_waiter(work)) != NULL) {
-        struct proto_message *reply = waiter->to.sink == NULL ? NULL : actor_reply_new(waiter->spelling, true, body);
+        struct proto_message *reply =
+            waiter->to.sink == NULL ? NULL : actor_reply_new(waiter->spelling, true, body);
         if (reply != NULL) {
             reply->reply_to = waiter->to;
             actor_queue_push(&work->replies, reply);
@@ -193,7 +201,8 @@ void shard_answer_all(struct actor_shard *shard, struct actor_work *work)
     }
 }
 
-void shard_refuse_all(struct actor_shard *shard, struct actor_work *work, const struct actor_refusal *refusal)
+void shard_refuse_all(struct actor_shard *shard, struct actor_work *work,
+                      const struct actor_refusal *refusal)
 {
     if (work->waiters == NULL) {
         return;
@@ -210,8 +219,9 @@ void shard_refuse_all(struct actor_shard *shard, struct actor_work *work, const 
     }
 }
 
-void shard_conclude(struct actor_shard *shard, const struct proto_message *request, struct actor_remembered *remembered,
-                    bool ok, struct span body, struct actor_work *work)
+void shard_conclude(struct actor_shard *shard, const struct proto_message *request,
+                    struct actor_remembered *remembered, bool ok, struct span body,
+                    struct actor_work *work)
 {
     uint64_t after = !ok || work == NULL ? 0 : shard->commit_number;
     shard_reply(shard, request, ok, body, after);
@@ -226,8 +236,9 @@ void shard_conclude(struct actor_shard *shard, const struct proto_message *reque
     }
 }
 
-void shard_refuse(struct actor_shard *shard, const struct proto_message *request, struct actor_remembered *remembered,
-                  const struct actor_refusal *refusal, struct actor_work *work)
+void shard_refuse(struct actor_shard *shard, const struct proto_message *request,
+                  struct actor_remembered *remembered, const struct actor_refusal *refusal,
+                  struct actor_work *work)
 {
     /* What a refusal tells may be a state that is not durable yet. */
     uint64_t after = work == NULL ? 0 : work->touched ? shard->commit_number : work->commit;
@@ -243,14 +254,17 @@ void shard_refuse(struct actor_shard *shard, const struct proto_message *request
 void shard_time_out(struct actor_shard *shard)
 {
     struct actor_alarm *alarm;
-    while ((alarm = actor_alarms_take(&shard->deadlines, (int64_t)shard->now.monotonic_ms)) != NULL) {
+    while ((alarm = actor_alarms_take(&shard->deadlines, (int64_t)shard->now.monotonic_ms)) !=
+           NULL) {
         struct actor_waiter *waiter = ACTOR_OWNER(actor_waiter, deadline, alarm);
         struct actor_work *work = waiter->work;
         struct actor_refusal refusal = {.error = PROTO_ERROR_Timeout,
-                                        .message = span_text("the segment goes on; ask again with get"),
+                                        .message =
+                                            span_text("the segment goes on; ask again with get"),
                                         .execution_id = shard_slot_id(work->slot)};
         struct span body = actor_reply_refusal(&shard->turn, &refusal);
-        reply_to(shard, waiter->to, waiter->spelling, false, body, work->touched ? shard->commit_number : work->commit);
+        reply_to(shard, waiter->to, waiter->spelling, false, body,
+                 work->touched ? shard->commit_number : work->commit);
         actor_count(&shard->counters.timeouts, 1);
         waiter->to.sink = NULL;
         if (waiter->remembered == NULL) {

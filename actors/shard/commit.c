@@ -1,9 +1,10 @@
 /*
  * commit.c: the records of a turn, the effects behind them, and what happens when they are durable.
  *
- * Commits are numbered; the journal confirms them in order. An effect names the commit that it must follow; in a shard that
- * is not durable effects follow the sending of the commit instead, but executions still stay live until it is confirmed, so
- * that nobody looks for them in a table that has not heard of them.
+ * Commits are numbered; the journal confirms them in order. An effect names the commit that it must
+ * follow; in a shard that is not durable effects follow the sending of the commit instead, but
+ * executions still stay live until it is confirmed, so that nobody looks for them in a table that
+ * has not heard of them.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@
 static void send_or_drop(struct proto_sink *sink, struct proto_message *message)
 {
     enum result result = sink == NULL ? RESULT_CLOSED : sink->send(sink, &message);
-    ASSERT(result != RESULT_AGAIN || message->type == PROTO_EVENT); /* only observers may lose what they get */
+    ASSERT(result != RESULT_AGAIN ||
+           message->type == PROTO_EVENT); /* only observers may lose what they get */
     message_free(message);
 }
 
@@ -27,17 +29,18 @@ void shard_bind_here(struct actor_shard *shard, struct proto_message *message)
     struct span id = execution_id_span(&session->execution_id);
     if (message->type == PROTO_SESSION_DROP) {
         actor_directory_drop(&shard->directory, session->channel_session_id, id);
-    } else if (actor_directory_bind(&shard->directory, session->channel_session_id, id, session->waiting_since_ms) !=
-               RESULT_OK) {
-        log_line(LOG_CRITICAL, "SHARD-SESSION-LOST", "shard=%u execution=%s reason=\"no memory\"", shard->options.index,
-                 session->execution_id.text);
+    } else if (actor_directory_bind(&shard->directory, session->channel_session_id, id,
+                                    session->waiting_since_ms) != RESULT_OK) {
+        log_line(LOG_CRITICAL, "SHARD-SESSION-LOST", "shard=%u execution=%s reason=\"no memory\"",
+                 shard->options.index, session->execution_id.text);
     }
     message_free(message);
 }
 
 static void bind_session(struct actor_shard *shard, struct proto_message *message)
 {
-    uint32_t keeper = actor_shard_of(message->as.session.channel_session_id, shard->options.shard_count);
+    uint32_t keeper =
+        actor_shard_of(message->as.session.channel_session_id, shard->options.shard_count);
     if (keeper == shard->options.index) {
         shard_bind_here(shard, message);
     } else {
@@ -80,8 +83,10 @@ void shard_effect(struct actor_shard *shard, struct proto_message *effect, uint6
 
 /* ---- gates ---- */
 
-/* Holds the work's replies until `left` answers came; NULL: no memory, and they leave with the commit. */
-static struct actor_gate *gate_new(struct actor_shard *shard, struct actor_work *work, uint32_t left)
+/* Holds the work's replies until `left` answers came; NULL: no memory, and they leave with the
+ * commit. */
+static struct actor_gate *gate_new(struct actor_shard *shard, struct actor_work *work,
+                                   uint32_t left)
 {
     struct actor_gate *gate = malloc(sizeof *gate);
     if (gate != NULL) {
@@ -115,7 +120,8 @@ static struct proto_address gate_address(struct actor_shard *shard, struct actor
     return gate == NULL ? (struct proto_address){0} : shard_ticket(shard, &gate->held);
 }
 
-struct proto_message *shard_session_message(enum proto_message_type type, const struct engine_view *view)
+struct proto_message *shard_session_message(enum proto_message_type type,
+                                            const struct engine_view *view)
 {
     struct proto_message *message = message_new(type, view->channel_session_id.count);
     if (message == NULL) {
@@ -130,18 +136,21 @@ struct proto_message *shard_session_message(enum proto_message_type type, const 
 }
 
 /*
- * The reply goes out only when the callback that it invites could be served (design 6): the binding is made first, and a heavy
- * session's blob is stored first.
+ * The reply goes out only when the callback that it invites could be served (design 6): the binding
+ * is made first, and a heavy session's blob is stored first.
  */
-static void queue_replies(struct actor_shard *shard, struct actor_work *work, const struct engine_view *view, bool heavy)
+static void queue_replies(struct actor_shard *shard, struct actor_work *work,
+                          const struct engine_view *view, bool heavy)
 {
     bool bound = view->waiting && work->over && view->channel_session_id.count > 0;
-    bool remote = bound && actor_shard_of(view->channel_session_id, shard->options.shard_count) != shard->options.index;
+    bool remote = bound && actor_shard_of(view->channel_session_id, shard->options.shard_count) !=
+                               shard->options.index;
     struct proto_message *bind = bound ? shard_session_message(PROTO_SESSION_BIND, view) : NULL;
     struct proto_message *await = heavy ? message_new(PROTO_AWAIT, 0) : NULL;
     remote = remote && bind != NULL;
     uint32_t gates = (remote ? 1u : 0u) + (await != NULL ? 1u : 0u);
-    struct actor_gate *gate = gates > 0 && work->replies.oldest != NULL ? gate_new(shard, work, gates) : NULL;
+    struct actor_gate *gate =
+        gates > 0 && work->replies.oldest != NULL ? gate_new(shard, work, gates) : NULL;
     if (bind != NULL) {
         bind->reply_to = remote ? gate_address(shard, gate) : (struct proto_address){0};
         actor_queue_push(&shard->effects, bind);
@@ -159,8 +168,9 @@ static void queue_replies(struct actor_shard *shard, struct actor_work *work, co
 
 static void drop_session(struct actor_shard *shard, const struct engine_view *view)
 {
-    struct proto_message *drop =
-        view->channel_session_id.count == 0 ? NULL : shard_session_message(PROTO_SESSION_DROP, view);
+    struct proto_message *drop = view->channel_session_id.count == 0
+                                     ? NULL
+                                     : shard_session_message(PROTO_SESSION_DROP, view);
     if (drop != NULL) {
         actor_queue_push(&shard->effects, drop);
     }
@@ -197,8 +207,10 @@ static struct span snapshot_of(struct actor_shard *shard, struct actor_work *wor
     return wire_writer_span(&writer);
 }
 
-/* One encoding serves the journal, the blob, the state table and the hot tier. *heavy: too large for the hot tier. */
-static void record_snapshot(struct actor_shard *shard, struct actor_work *work, const struct engine_view *view, bool *heavy)
+/* One encoding serves the journal, the blob, the state table and the hot tier. *heavy: too large
+ * for the hot tier. */
+static void record_snapshot(struct actor_shard *shard, struct actor_work *work,
+                            const struct engine_view *view, bool *heavy)
 {
     struct span bytes = snapshot_of(shard, work);
     if (bytes.count == 0) {
@@ -206,7 +218,9 @@ static void record_snapshot(struct actor_shard *shard, struct actor_work *work, 
         return;
     }
     bool waiting = work->over && !view->ended;
-    uint64_t flags = view->ended ? PROTO_SNAPSHOT_ENDED : waiting ? PROTO_SNAPSHOT_WAITING : PROTO_SNAPSHOT_INTERIM;
+    uint64_t flags = view->ended ? PROTO_SNAPSHOT_ENDED
+                     : waiting   ? PROTO_SNAPSHOT_WAITING
+                                 : PROTO_SNAPSHOT_INTERIM;
     flags |= work->stored ? 0 : PROTO_SNAPSHOT_FIRST;
     record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_SNAPSHOT,
                                                        .execution_id = view->id,
@@ -217,7 +231,8 @@ static void record_snapshot(struct actor_shard *shard, struct actor_work *work, 
     *heavy = waiting && bytes.count >= shard->options.heavy_session_bytes;
     const struct storage_hot_ops *hot = shard->hot->ops;
     bool kept = waiting && !*heavy &&
-                hot->put(shard->hot, view->id, bytes, shard->now.monotonic_ms, (struct proto_address){0}) == RESULT_OK;
+                hot->put(shard->hot, view->id, bytes, shard->now.monotonic_ms,
+                         (struct proto_address){0}) == RESULT_OK;
     if (!kept) {
         drop_hot(shard, view->id);
     }
@@ -240,7 +255,8 @@ static void set_aside(struct actor_shard *shard, struct actor_work *work)
                                     .message = span_text("the execution outgrew its memory limit"),
                                     .execution_id = shard_slot_id(work->slot)};
     shard_refuse_all(shard, work, &refusal);
-    shard_slot_set_damaged(shard, work->slot, "memory limit: kept as it was last recorded, until the next start");
+    shard_slot_set_damaged(shard, work->slot,
+                           "memory limit: kept as it was last recorded, until the next start");
 }
 
 static void set_alarm(struct actor_shard *shard, struct actor_work *work, bool gone)
@@ -270,7 +286,8 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
         drop_session(shard, &view);
     } else if (work->segment_ended || work->interim || work->output->event_count > 0) {
         /* One that had ended is in no table: its first record must be whole. */
-        bool whole = work->segment_ended || work->interim || (work->from_ended && work->commit == 0);
+        bool whole =
+            work->segment_ended || work->interim || (work->from_ended && work->commit == 0);
         if (whole) {
             record_snapshot(shard, work, &view, &heavy);
         } else {
@@ -284,7 +301,8 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
         }
     }
     if (!work->broken) {
-        shard_slot_set_human(shard, work->slot, view.human && work->over && !view.ended && !work->forgotten);
+        shard_slot_set_human(shard, work->slot,
+                             view.human && work->over && !view.ended && !work->forgotten);
         set_alarm(shard, work, view.ended || work->forgotten);
     }
     queue_replies(shard, work, &view, heavy);
@@ -310,15 +328,16 @@ static void refuse_replies(struct actor_shard *shard, struct actor_queue *effect
     struct proto_message *effect;
     struct actor_refusal refusal = {
         .error = PROTO_ERROR_StorageFailed,
-        .message = span_text("the journal cannot be written; what was accepted is kept and will be tried again")};
+        .message = span_text(
+            "the journal cannot be written; what was accepted is kept and will be tried again")};
     while ((effect = actor_queue_pop(effects)) != NULL) {
         if (effect->type != PROTO_REPLY || !effect->as.reply.ok) {
             actor_queue_push(&kept, effect);
             continue;
         }
         arena_clear(&shard->scratch);
-        struct proto_message *reply =
-            actor_reply_new(effect->as.reply.spelling, false, actor_reply_refusal(&shard->scratch, &refusal));
+        struct proto_message *reply = actor_reply_new(
+            effect->as.reply.spelling, false, actor_reply_refusal(&shard->scratch, &refusal));
         if (reply != NULL) {
             message_answer(effect->reply_to, reply);
         }
@@ -330,7 +349,8 @@ static void refuse_replies(struct actor_shard *shard, struct actor_queue *effect
 static bool send_commit(struct actor_shard *shard, struct actor_group *group)
 {
     struct span records = wire_writer_span(&shard->batch);
-    struct proto_message *commit = records.count == 0 || group == NULL ? NULL : message_new(PROTO_COMMIT, records.count);
+    struct proto_message *commit =
+        records.count == 0 || group == NULL ? NULL : message_new(PROTO_COMMIT, records.count);
     if (commit == NULL) {
         return false;
     }
@@ -345,8 +365,10 @@ static bool send_commit(struct actor_shard *shard, struct actor_group *group)
 /* No memory for the commit itself: what was touched is set aside as it was last recorded. */
 static void give_up_turn(struct actor_shard *shard)
 {
-    log_line(LOG_CRITICAL, "SHARD-TURN-LOST", "shard=%u reason=\"no memory\"", shard->options.index);
-    for (struct actor_work *work = shard->unsettled_oldest; work != NULL; work = work->unsettled_newer) {
+    log_line(LOG_CRITICAL, "SHARD-TURN-LOST", "shard=%u reason=\"no memory\"",
+             shard->options.index);
+    for (struct actor_work *work = shard->unsettled_oldest; work != NULL;
+         work = work->unsettled_newer) {
         if (work->commit == shard->commit_number) {
             work->broken = true;
             work->commit = 0;
@@ -407,8 +429,8 @@ static void stall(struct actor_shard *shard, bool stalled)
     }
     shard->stalled = stalled;
     actor_count_set(&shard->counters.stalled, stalled ? 1 : 0);
-    log_line(stalled ? LOG_CRITICAL : LOG_INFO, stalled ? "SHARD-STALLED" : "SHARD-GOES-ON", "shard=%u",
-             shard->options.index);
+    log_line(stalled ? LOG_CRITICAL : LOG_INFO, stalled ? "SHARD-STALLED" : "SHARD-GOES-ON",
+             "shard=%u", shard->options.index);
 }
 
 void shard_committed(struct actor_shard *shard, const struct proto_message *message)
@@ -417,7 +439,8 @@ void shard_committed(struct actor_shard *shard, const struct proto_message *mess
     if (committed->result != RESULT_OK) {
         /* The journal keeps the batch and tries again; a second answer will come for it. */
         stall(shard, true);
-        for (struct actor_group *group = shard->groups_oldest; group != NULL; group = group->newer) {
+        for (struct actor_group *group = shard->groups_oldest; group != NULL;
+             group = group->newer) {
             refuse_replies(shard, &group->effects);
         }
         return;
@@ -447,9 +470,11 @@ void shard_committed(struct actor_shard *shard, const struct proto_message *mess
 static void leave_unsettled(struct actor_shard *shard, struct actor_work *work)
 {
     ASSERT(work->unsettled);
-    *(work->unsettled_older == NULL ? &shard->unsettled_oldest : &work->unsettled_older->unsettled_newer) =
+    *(work->unsettled_older == NULL ? &shard->unsettled_oldest
+                                    : &work->unsettled_older->unsettled_newer) =
         work->unsettled_newer;
-    *(work->unsettled_newer == NULL ? &shard->unsettled_newest : &work->unsettled_newer->unsettled_older) =
+    *(work->unsettled_newer == NULL ? &shard->unsettled_newest
+                                    : &work->unsettled_newer->unsettled_older) =
         work->unsettled_older;
     work->unsettled = false;
 }
@@ -462,7 +487,8 @@ void shard_unsettle(struct actor_shard *shard, struct actor_work *work)
     work->unsettled = true;
     work->unsettled_newer = NULL;
     work->unsettled_older = shard->unsettled_newest;
-    *(shard->unsettled_newest == NULL ? &shard->unsettled_oldest : &shard->unsettled_newest->unsettled_newer) = work;
+    *(shard->unsettled_newest == NULL ? &shard->unsettled_oldest
+                                      : &shard->unsettled_newest->unsettled_newer) = work;
     shard->unsettled_newest = work;
 }
 
@@ -488,13 +514,15 @@ static void settle(struct actor_shard *shard, struct actor_work *work)
 void shard_settle(struct actor_shard *shard)
 {
     struct actor_work *next;
-    for (struct actor_work *work = shard->unsettled_oldest; work != NULL && work->commit <= shard->committed; work = next) {
+    for (struct actor_work *work = shard->unsettled_oldest;
+         work != NULL && work->commit <= shard->committed; work = next) {
         next = work->unsettled_newer;
         if (work->touched) {
             continue; /* an input of this turn: finish() puts it behind its commit */
         }
         leave_unsettled(shard, work);
-        bool rests = (work->over || work->broken || work->forgotten) && !work->sliced && work->waiters == NULL;
+        bool rests = (work->over || work->broken || work->forgotten) && !work->sliced &&
+                     work->waiters == NULL;
         if (rests) {
             settle(shard, work);
         }

@@ -1,5 +1,6 @@
 /*
- * held.c: what a ticket stands for. An actor answers each ticket once, so the pointer itself is the ticket.
+ * held.c: what a ticket stands for. An actor answers each ticket once, so the pointer itself is the
+ * ticket.
  */
 #include "actors/shard/state.h"
 #include "proto/base/assert.h"

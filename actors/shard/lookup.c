@@ -1,9 +1,10 @@
 /*
- * lookup.c: where an execution is: the owner's memory, the hot tier, the state table, and last the blob, found through the
- * index. What must be fetched suspends the request: the lookup keeps it and hands it back with what was found.
+ * lookup.c: where an execution is: the owner's memory, the hot tier, the state table, and last the
+ * blob, found through the index. What must be fetched suspends the request: the lookup keeps it and
+ * hands it back with what was found.
  *
- * The stores answer by what the journal held when they were asked (proto/message.h), so a slow drain never shows a state that
- * is older than what this shard has seen.
+ * The stores answer by what the journal held when they were asked (proto/message.h), so a slow
+ * drain never shows a state that is older than what this shard has seen.
  */
 #include <stdlib.h>
 
@@ -15,8 +16,9 @@
 
 /* ---- asking ---- */
 
-static enum shard_located ask(struct actor_shard *shard, struct proto_sink *store, enum proto_fetch_kind kind,
-                              const struct execution_id *id, struct span query, struct proto_message **request,
+static enum shard_located ask(struct actor_shard *shard, struct proto_sink *store,
+                              enum proto_fetch_kind kind, const struct execution_id *id,
+                              struct span query, struct proto_message **request,
                               struct actor_lookup *lookup)
 {
     struct proto_message *fetch = message_new(PROTO_FETCH, query.count);
@@ -31,8 +33,8 @@ static enum shard_located ask(struct actor_shard *shard, struct proto_sink *stor
         message_free(fetch);
         return SHARD_FAILED;
     }
-    fetch->as.fetch =
-        (struct proto_fetch){.kind = kind, .execution_id = *id, .query = message_keep(fetch, query)};
+    fetch->as.fetch = (struct proto_fetch){
+        .kind = kind, .execution_id = *id, .query = message_keep(fetch, query)};
     fetch->reply_to = shard_ticket(shard, &lookup->held);
     lookup->request = *request;
     *request = NULL;
@@ -48,7 +50,8 @@ static enum shard_located ask(struct actor_shard *shard, struct proto_sink *stor
     return SHARD_PENDING;
 }
 
-/* Is this what the newest answer is about? Older ones say nothing any more: the execution may have moved on since. */
+/* Is this what the newest answer is about? Older ones say nothing any more: the execution may have
+ * moved on since. */
 static bool answers(const struct actor_lookup *lookup, enum proto_fetch_kind kind)
 {
     return lookup != NULL && lookup->answered && lookup->kind == kind;
@@ -56,14 +59,14 @@ static bool answers(const struct actor_lookup *lookup, enum proto_fetch_kind kin
 
 /* ---- coming back to life ---- */
 
-static enum shard_located revive(struct actor_shard *shard, struct actor_slot *slot, struct span bytes, bool parked,
-                                 struct actor_work **work)
+static enum shard_located revive(struct actor_shard *shard, struct actor_slot *slot,
+                                 struct span bytes, bool parked, struct actor_work **work)
 {
     struct engine_execution *execution = NULL;
     enum result result = engine_decode(&shard->library.engine, bytes, &execution);
     if (result == RESULT_NOT_FOUND || result == RESULT_LIMIT) {
-        log_line(LOG_ERROR, "EXECUTION-NOT-REVIVED", "shard=%u execution=%.*s reason=\"%s\"", shard->options.index,
-                 SPAN_ARG(shard_slot_id(slot)),
+        log_line(LOG_ERROR, "EXECUTION-NOT-REVIVED", "shard=%u execution=%.*s reason=\"%s\"",
+                 shard->options.index, SPAN_ARG(shard_slot_id(slot)),
                  result == RESULT_LIMIT ? "no memory" : "its process version is not deployed");
         return SHARD_FAILED;
     }
@@ -84,8 +87,9 @@ static enum shard_located revive(struct actor_shard *shard, struct actor_slot *s
     return SHARD_LIVE;
 }
 
-static enum shard_located locate_parked(struct actor_shard *shard, struct actor_slot *slot, struct proto_message **request,
-                                        struct actor_lookup *lookup, struct actor_work **work)
+static enum shard_located locate_parked(struct actor_shard *shard, struct actor_slot *slot,
+                                        struct proto_message **request, struct actor_lookup *lookup,
+                                        struct actor_work **work)
 {
     if (answers(lookup, PROTO_FETCH_STATE)) {
         if (lookup->result == RESULT_NOT_FOUND) {
@@ -96,14 +100,15 @@ static enum shard_located locate_parked(struct actor_shard *shard, struct actor_
             return SHARD_FAILED;
         }
         enum shard_located located = revive(shard, slot, lookup->bytes, true, work);
-        if (located == SHARD_LIVE && shard->hot->ops->put(shard->hot, shard_slot_id(slot), lookup->bytes,
-                                                          shard->now.monotonic_ms,
-                                                          (struct proto_address){0}) != RESULT_OK) {
+        if (located == SHARD_LIVE &&
+            shard->hot->ops->put(shard->hot, shard_slot_id(slot), lookup->bytes,
+                                 shard->now.monotonic_ms, (struct proto_address){0}) != RESULT_OK) {
             return located; /* the next one will fetch it again */
         }
         return located;
     }
-    struct span bytes = storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
+    struct span bytes =
+        storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
     actor_count(bytes.count > 0 ? &shard->counters.hot_hits : &shard->counters.hot_misses, 1);
     if (bytes.count > 0) {
         return revive(shard, slot, bytes, true, work);
@@ -117,23 +122,28 @@ static enum shard_located locate_parked(struct actor_shard *shard, struct actor_
 
 /* ---- the ended ones ---- */
 
-static struct span workspace_of(const struct proto_message *request, const struct actor_lookup *lookup)
+static struct span workspace_of(const struct proto_message *request,
+                                const struct actor_lookup *lookup)
 {
     if (lookup != NULL && lookup->row != NULL) {
-        struct span workspace = wire_string_or(wire_find_text(lookup->row->as.fetched.bytes, "workspaceId"), "");
+        struct span workspace =
+            wire_string_or(wire_find_text(lookup->row->as.fetched.bytes, "workspaceId"), "");
         if (workspace.count > 0) {
             return workspace;
         }
     }
-    return request == NULL ? span_text("default")
-                           : wire_string_or(wire_find_text(request->as.request.body, "workspaceId"), "default");
+    return request == NULL
+               ? span_text("default")
+               : wire_string_or(wire_find_text(request->as.request.body, "workspaceId"), "default");
 }
 
-static enum shard_located revive_ended(struct actor_shard *shard, const struct execution_id *id, enum shard_wish wish,
-                                       const struct actor_lookup *lookup, struct actor_work **work)
+static enum shard_located revive_ended(struct actor_shard *shard, const struct execution_id *id,
+                                       enum shard_wish wish, const struct actor_lookup *lookup,
+                                       struct actor_work **work)
 {
     if (lookup->result != RESULT_OK) {
-        return lookup->result == RESULT_NOT_FOUND && lookup->row == NULL ? SHARD_ABSENT : SHARD_FAILED;
+        return lookup->result == RESULT_NOT_FOUND && lookup->row == NULL ? SHARD_ABSENT
+                                                                         : SHARD_FAILED;
     }
     if (wish == SHARD_WISH_LIVE) {
         return SHARD_ENDED;
@@ -154,28 +164,33 @@ static enum shard_located revive_ended(struct actor_shard *shard, const struct e
 }
 
 /* Not in memory, not parked: only the index and the blobs can know. */
-static enum shard_located locate_ended(struct actor_shard *shard, const struct execution_id *id, enum shard_wish wish,
-                                       bool known, struct proto_message **request, struct actor_lookup *lookup,
+static enum shard_located locate_ended(struct actor_shard *shard, const struct execution_id *id,
+                                       enum shard_wish wish, bool known,
+                                       struct proto_message **request, struct actor_lookup *lookup,
                                        struct actor_work **work)
 {
     if (answers(lookup, PROTO_FETCH_BLOB)) {
         return revive_ended(shard, id, wish, lookup, work);
     }
     if (!shard->options.audit) {
-        return ask(shard, shard->options.storage, PROTO_FETCH_BLOB, id, workspace_of(*request, lookup), request, lookup);
+        return ask(shard, shard->options.storage, PROTO_FETCH_BLOB, id,
+                   workspace_of(*request, lookup), request, lookup);
     }
     bool row_is_here = answers(lookup, PROTO_FETCH_ROW);
     bool exists_is_here = answers(lookup, PROTO_FETCH_EXISTS);
     if ((row_is_here || exists_is_here) && lookup->result != RESULT_OK) {
         return lookup->result == RESULT_NOT_FOUND ? SHARD_ABSENT : SHARD_FAILED;
     }
-    /* A quick look is enough as long as this shard remembers all that the index may not know yet. */
+    /* A quick look is enough as long as this shard remembers all that the index may not know yet.
+     */
     bool quick = wish == SHARD_WISH_CHECK && !known && shard->ended_forgotten == 0;
     if (quick && !row_is_here && !exists_is_here) {
-        return ask(shard, shard->options.audit_sink, PROTO_FETCH_EXISTS, id, SPAN_EMPTY, request, lookup);
+        return ask(shard, shard->options.audit_sink, PROTO_FETCH_EXISTS, id, SPAN_EMPTY, request,
+                   lookup);
     }
     if (!row_is_here) {
-        return ask(shard, shard->options.audit_sink, PROTO_FETCH_ROW, id, SPAN_EMPTY, request, lookup);
+        return ask(shard, shard->options.audit_sink, PROTO_FETCH_ROW, id, SPAN_EMPTY, request,
+                   lookup);
     }
     if (wish == SHARD_WISH_LIVE) {
         return SHARD_ENDED;
@@ -184,8 +199,9 @@ static enum shard_located locate_ended(struct actor_shard *shard, const struct e
     return ask(shard, shard->options.storage, PROTO_FETCH_BLOB, id, workspace, request, lookup);
 }
 
-enum shard_located shard_locate(struct actor_shard *shard, const struct execution_id *id, enum shard_wish wish,
-                                struct proto_message **request, struct actor_lookup *lookup, struct actor_work **work)
+enum shard_located shard_locate(struct actor_shard *shard, const struct execution_id *id,
+                                enum shard_wish wish, struct proto_message **request,
+                                struct actor_lookup *lookup, struct actor_work **work)
 {
     *work = NULL;
     struct actor_slot *slot = shard_slot_find(shard, execution_id_span(id));
@@ -202,16 +218,18 @@ enum shard_located shard_locate(struct actor_shard *shard, const struct executio
     if (!slot->ended) {
         return locate_parked(shard, slot, request, lookup, work);
     }
-    return wish == SHARD_WISH_LIVE ? SHARD_ENDED : locate_ended(shard, id, wish, true, request, lookup, work);
+    return wish == SHARD_WISH_LIVE ? SHARD_ENDED
+                                   : locate_ended(shard, id, wish, true, request, lookup, work);
 }
 
-bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id, struct proto_message **request,
-                      struct actor_lookup *lookup)
+bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id,
+                      struct proto_message **request, struct actor_lookup *lookup)
 {
     if (!shard->options.audit || (lookup != NULL && lookup->logs != NULL)) {
         return false;
     }
-    return ask(shard, shard->options.audit_sink, PROTO_FETCH_LOGS, id, SPAN_EMPTY, request, lookup) == SHARD_PENDING;
+    return ask(shard, shard->options.audit_sink, PROTO_FETCH_LOGS, id, SPAN_EMPTY, request,
+               lookup) == SHARD_PENDING;
 }
 
 /* ---- answers ---- */
@@ -242,7 +260,8 @@ static void wake(struct actor_shard *shard, struct actor_slot *slot, const struc
     struct engine_input input = {.kind = ENGINE_IN_TIMER, .now_ms = shard->now.unix_ms};
     uint32_t events_before = work->touched ? work->output->event_count : 0;
     enum result result = shard_accept(shard, work, &input);
-    work->idle_timer = result != RESULT_OK || (work->output != NULL && work->output->event_count == events_before);
+    work->idle_timer =
+        result != RESULT_OK || (work->output != NULL && work->output->event_count == events_before);
 }
 
 void shard_alarms_ring(struct actor_shard *shard)

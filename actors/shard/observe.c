@@ -1,6 +1,6 @@
 /*
- * observe.c: what an observer (strider run --trace, /v1/events) is told, behind the commit that made it true. Nothing is
- * encoded when nobody looks.
+ * observe.c: what an observer (strider run --trace, /v1/events) is told, behind the commit that
+ * made it true. Nothing is encoded when nobody looks.
  */
 #include "actors/shard/state.h"
 #include "proto/wire/reader.h"

@@ -1,6 +1,6 @@
 /*
- * recover.c: a shard's part of recovery: executions come back as they were last recorded; calls that were in flight are made
- * again, with the same key; timers and sessions are derived anew.
+ * recover.c: a shard's part of recovery: executions come back as they were last recorded; calls
+ * that were in flight are made again, with the same key; timers and sessions are derived anew.
  */
 #include "actors/shard/state.h"
 #include "proto/base/assert.h"
@@ -15,20 +15,23 @@ static enum result replay(struct actor_shard *shard, const struct actor_recovere
         result = engine_decode(library, recovered->snapshot, execution);
     }
     for (size_t i = 0; i < recovered->events_count && result == RESULT_OK; i++) {
-        result = engine_replay(library, recovered->events[i].run, recovered->events[i].first, execution);
+        result =
+            engine_replay(library, recovered->events[i].run, recovered->events[i].first, execution);
         recovery->events++;
     }
     return result;
 }
 
-static void park(struct actor_shard *shard, struct actor_slot *slot, struct engine_execution *execution,
-                 const struct engine_view *view, struct span bytes)
+static void park(struct actor_shard *shard, struct actor_slot *slot,
+                 struct engine_execution *execution, const struct engine_view *view,
+                 struct span bytes)
 {
     shard_slot_set_human(shard, slot, view->human);
     shard_slot_set_alarm(shard, slot, engine_next_due_ms(execution));
     bool heavy = bytes.count >= shard->options.heavy_session_bytes;
-    if (!heavy && shard->hot->ops->put(shard->hot, shard_slot_id(slot), bytes, shard->now.monotonic_ms,
-                                       (struct proto_address){0}) != RESULT_OK) {
+    if (!heavy &&
+        shard->hot->ops->put(shard->hot, shard_slot_id(slot), bytes, shard->now.monotonic_ms,
+                             (struct proto_address){0}) != RESULT_OK) {
         heavy = true; /* as good as: it will be fetched when it is wanted */
     }
     engine_free(execution);
@@ -36,8 +39,9 @@ static void park(struct actor_shard *shard, struct actor_slot *slot, struct engi
 }
 
 /* It was in the middle of a segment: that goes on with the first turn. */
-static enum result go_on(struct actor_shard *shard, struct actor_slot *slot, struct engine_execution *execution,
-                         bool stored, struct actor_recovery *recovery)
+static enum result go_on(struct actor_shard *shard, struct actor_slot *slot,
+                         struct engine_execution *execution, bool stored,
+                         struct actor_recovery *recovery)
 {
     struct actor_work *work = shard_work_new(shard, slot, execution);
     if (work == NULL) {
@@ -52,15 +56,16 @@ static enum result go_on(struct actor_shard *shard, struct actor_slot *slot, str
 
 static void bind(struct actor_shard *shard, const struct engine_view *view)
 {
-    struct proto_message *message =
-        view->channel_session_id.count == 0 ? NULL : shard_session_message(PROTO_SESSION_BIND, view);
+    struct proto_message *message = view->channel_session_id.count == 0
+                                        ? NULL
+                                        : shard_session_message(PROTO_SESSION_BIND, view);
     if (message != NULL) {
         actor_queue_push(&shard->effects, message);
     }
 }
 
-enum result actor_shard_recover(struct actor_shard *shard, const struct actor_recovered *recovered, struct actor_time now,
-                                struct actor_recovery *recovery)
+enum result actor_shard_recover(struct actor_shard *shard, const struct actor_recovered *recovered,
+                                struct actor_time now, struct actor_recovery *recovery)
 {
     shard->now = now;
     struct actor_slot *slot = shard_slot_new(shard, recovered->execution_id);
@@ -75,7 +80,8 @@ enum result actor_shard_recover(struct actor_shard *shard, const struct actor_re
         }
         recovery->corrupt++;
         shard_slot_set_damaged(shard, slot,
-                               result == RESULT_NOT_FOUND ? "its process version is not known" : "stored bytes fail their check");
+                               result == RESULT_NOT_FOUND ? "its process version is not known"
+                                                          : "stored bytes fail their check");
         return RESULT_OK;
     }
     struct engine_view view;
@@ -116,7 +122,8 @@ enum result actor_shard_recover_damaged(struct actor_shard *shard, struct span e
     return RESULT_OK;
 }
 
-enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id, uint64_t position)
+enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id,
+                                      uint64_t position)
 {
     struct actor_slot *slot = shard_slot_new(shard, execution_id);
     if (slot == NULL) {
@@ -126,26 +133,30 @@ enum result actor_shard_recover_ended(struct actor_shard *shard, struct span exe
     return RESULT_OK;
 }
 
-enum result actor_shard_recover_request(struct actor_shard *shard, const struct proto_record *record, struct actor_time now)
+enum result actor_shard_recover_request(struct actor_shard *shard,
+                                        const struct proto_record *record, struct actor_time now)
 {
     struct actor_remembered_body body;
     int64_t age_ms = now.unix_ms - record->at_ms;
-    if (actor_remembered_body_read(record->body, &body) != RESULT_OK || age_ms >= (int64_t)LIMIT_REQUEST_KEPT_MS) {
+    if (actor_remembered_body_read(record->body, &body) != RESULT_OK ||
+        age_ms >= (int64_t)LIMIT_REQUEST_KEPT_MS) {
         return RESULT_OK; /* forgotten */
     }
-    uint64_t expires_ms = now.monotonic_ms + LIMIT_REQUEST_KEPT_MS - (uint64_t)(age_ms < 0 ? 0 : age_ms);
+    uint64_t expires_ms =
+        now.monotonic_ms + LIMIT_REQUEST_KEPT_MS - (uint64_t)(age_ms < 0 ? 0 : age_ms);
     if (actor_remembered_find(&shard->routes, record->workspace_id, record->name) == NULL) {
-        struct actor_remembered *route =
-            actor_remembered_add(&shard->routes, record->workspace_id, record->name, 0, record->at_ms);
-        if (route == NULL || actor_remembered_reply(&shard->routes, route, body.execution_id, expires_ms) != RESULT_OK) {
+        struct actor_remembered *route = actor_remembered_add(&shard->routes, record->workspace_id,
+                                                              record->name, 0, record->at_ms);
+        if (route == NULL || actor_remembered_reply(&shard->routes, route, body.execution_id,
+                                                    expires_ms) != RESULT_OK) {
             return RESULT_LIMIT;
         }
     }
     if (actor_shard_of(body.execution_id, shard->options.shard_count) != shard->options.index) {
         return RESULT_OK;
     }
-    struct actor_remembered *remembered =
-        actor_remembered_add(&shard->requests, record->workspace_id, record->name, record->number, record->at_ms);
+    struct actor_remembered *remembered = actor_remembered_add(
+        &shard->requests, record->workspace_id, record->name, record->number, record->at_ms);
     if (remembered == NULL) {
         return RESULT_LIMIT;
     }

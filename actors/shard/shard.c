@@ -112,9 +112,15 @@ void actor_shard_free(struct actor_shard *shard)
     free(shard);
 }
 
-struct actor_library *actor_shard_library(struct actor_shard *shard) { return &shard->library; }
+struct actor_library *actor_shard_library(struct actor_shard *shard)
+{
+    return &shard->library;
+}
 
-const struct actor_shard_counters *actor_shard_counters(const struct actor_shard *shard) { return &shard->counters; }
+const struct actor_shard_counters *actor_shard_counters(const struct actor_shard *shard)
+{
+    return &shard->counters;
+}
 
 /* ---- messages that are no requests ---- */
 
@@ -131,8 +137,8 @@ static void call_done(struct actor_shard *shard, const struct proto_call_done *d
                                  .call = done};
     enum result result = shard_accept(shard, slot->work, &input);
     if (result == RESULT_INVALID) {
-        log_line(LOG_WARN, "SHARD-ANSWER-REFUSED", "shard=%u execution=%s token=%u", shard->options.index,
-                 done->execution_id.text, done->token);
+        log_line(LOG_WARN, "SHARD-ANSWER-REFUSED", "shard=%u execution=%s token=%u",
+                 shard->options.index, done->execution_id.text, done->token);
     }
 }
 
@@ -150,7 +156,8 @@ static void add_definition(struct actor_shard *shard, const struct proto_message
     struct engine_report report;
     enum result result =
         actor_library_add(&shard->library, &message->as.definition, shard->now.unix_ms, &report);
-    struct span text = result == RESULT_OK ? SPAN_EMPTY : engine_report_text(&report, ENGINE_ERROR, &shard->turn);
+    struct span text =
+        result == RESULT_OK ? SPAN_EMPTY : engine_report_text(&report, ENGINE_ERROR, &shard->turn);
     answer_done(message->reply_to, result == RESULT_EXISTS ? RESULT_OK : result, text);
     engine_report_release(&report);
 }
@@ -159,7 +166,8 @@ static void set_project(struct actor_shard *shard, const struct proto_message *m
 {
     struct engine_report report;
     enum result result = actor_library_set_project(&shard->library, &message->as.project, &report);
-    struct span text = result == RESULT_OK ? SPAN_EMPTY : engine_report_text(&report, ENGINE_ERROR, &shard->turn);
+    struct span text =
+        result == RESULT_OK ? SPAN_EMPTY : engine_report_text(&report, ENGINE_ERROR, &shard->turn);
     answer_done(message->reply_to, result, text);
     engine_report_release(&report);
 }
@@ -173,15 +181,16 @@ static void session(struct actor_shard *shard, const struct proto_message *messa
         actor_directory_drop(&shard->directory, session->channel_session_id, id);
         return;
     }
-    enum result result =
-        actor_directory_bind(&shard->directory, session->channel_session_id, id, session->waiting_since_ms);
+    enum result result = actor_directory_bind(&shard->directory, session->channel_session_id, id,
+                                              session->waiting_since_ms);
     answer_done(message->reply_to, result, SPAN_EMPTY);
 }
 
 static void interim(struct actor_shard *shard, const struct execution_id *id)
 {
     struct actor_slot *slot = shard_slot_find(shard, execution_id_span(id));
-    if (slot != NULL && slot->work != NULL && !slot->damaged && shard_touch(shard, slot->work) != NULL) {
+    if (slot != NULL && slot->work != NULL && !slot->damaged &&
+        shard_touch(shard, slot->work) != NULL) {
         slot->work->interim = true;
     }
 }

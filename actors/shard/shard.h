@@ -1,8 +1,9 @@
 /*
  * shard.h: the owner of a part of all executions (actors/README.md). Nobody else touches them.
  *
- * A turn takes what arrived, lets the engine act, writes the records of all that changed into one commit, and holds what would
- * leave (replies, calls, bindings) until that commit is durable. It does no I/O and blocks on nobody.
+ * A turn takes what arrived, lets the engine act, writes the records of all that changed into one
+ * commit, and holds what would leave (replies, calls, bindings) until that commit is durable. It
+ * does no I/O and blocks on nobody.
  */
 #ifndef ACTORS_SHARD_SHARD_H
 #define ACTORS_SHARD_SHARD_H
@@ -26,7 +27,8 @@ struct actor_shard_options {
     uint64_t hot_ttl_ms;
     uint32_t requests_pending_max;
     size_t reply_bytes_max;
-    struct proto_sink *const *shards; /* all of them, self included: replies come to shards[index] */
+    struct proto_sink *const
+        *shards; /* all of them, self included: replies come to shards[index] */
     struct proto_sink *journal;
     struct proto_sink *io;
     struct proto_sink *storage;
@@ -47,7 +49,8 @@ struct actor_shard_counters {
     actor_counter stalled; /* gauge: 1 while the journal takes nothing */
 };
 
-MUST_USE enum result actor_shard_new(const struct actor_shard_options *options, struct actor_shard **out);
+MUST_USE enum result actor_shard_new(const struct actor_shard_options *options,
+                                     struct actor_shard **out);
 void actor_shard_free(struct actor_shard *shard);
 /* An actor_turn_fn: the shard's thread. */
 uint64_t actor_shard_turn(void *shard, struct proto_message *batch, struct actor_time now);
@@ -59,27 +62,35 @@ const struct actor_shard_counters *actor_shard_counters(const struct actor_shard
 /* Where recovery compiles definitions and modules into. */
 struct actor_library *actor_shard_library(struct actor_shard *shard);
 
-/* One live execution: its newest snapshot (empty: none yet) and the runs of events after it, in order. */
+/* One live execution: its newest snapshot (empty: none yet) and the runs of events after it, in
+ * order. */
 struct actor_recovered {
     struct span execution_id;
     struct span snapshot;
     const struct actor_recovered_events {
         uint64_t first;
         struct span run;
-    } *events;
+    } * events;
     size_t events_count;
 };
-/* Counts into *recovery; what is damaged is set aside, logged, and never executed. RESULT_LIMIT: no memory. */
-MUST_USE enum result actor_shard_recover(struct actor_shard *shard, const struct actor_recovered *recovered,
+/* Counts into *recovery; what is damaged is set aside, logged, and never executed. RESULT_LIMIT: no
+ * memory. */
+MUST_USE enum result actor_shard_recover(struct actor_shard *shard,
+                                         const struct actor_recovered *recovered,
                                          struct actor_time now, struct actor_recovery *recovery);
-/* After the executions: those that wait on channel sessions are entered with the shards that keep them. */
+/* After the executions: those that wait on channel sessions are entered with the shards that keep
+ * them. */
 void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard *const *shards);
 /* An id that is known to exist in damaged form only. */
-MUST_USE enum result actor_shard_recover_damaged(struct actor_shard *shard, struct span execution_id);
+MUST_USE enum result actor_shard_recover_damaged(struct actor_shard *shard,
+                                                 struct span execution_id);
 /* It ended lately: no start of that id until the audit drain has it. */
-MUST_USE enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id, uint64_t position);
-/* After the executions: a remembered request, each once (its newest record). Every shard is given every one. */
-MUST_USE enum result actor_shard_recover_request(struct actor_shard *shard, const struct proto_record *record,
+MUST_USE enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id,
+                                               uint64_t position);
+/* After the executions: a remembered request, each once (its newest record). Every shard is given
+ * every one. */
+MUST_USE enum result actor_shard_recover_request(struct actor_shard *shard,
+                                                 const struct proto_record *record,
                                                  struct actor_time now);
 
 /* The body of a REQUEST record: [executionId, reply or nil]. */
@@ -87,7 +98,8 @@ struct actor_remembered_body {
     struct span execution_id;
     struct span reply; /* empty: in flight */
 };
-MUST_USE enum result actor_remembered_body_read(struct span body, struct actor_remembered_body *out);
+MUST_USE enum result actor_remembered_body_read(struct span body,
+                                                struct actor_remembered_body *out);
 
 /* Which shard owns an execution or a channel session. */
 uint32_t actor_shard_of(struct span key, uint32_t shard_count);

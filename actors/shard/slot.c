@@ -1,5 +1,6 @@
 /*
- * slot.c: the table of executions that a shard knows to exist: live, parked, damaged, or just ended.
+ * slot.c: the table of executions that a shard knows to exist: live, parked, damaged, or just
+ * ended.
  */
 #include <stdlib.h>
 
@@ -95,8 +96,8 @@ void shard_slot_set_alarm(struct actor_shard *shard, struct actor_slot *slot, in
         return;
     }
     if (actor_alarms_set(&shard->alarms, &slot->alarm, due_ms) != RESULT_OK) {
-        log_line(LOG_CRITICAL, "SHARD-ALARM-LOST", "shard=%u execution=%.*s reason=\"no memory\"", shard->options.index,
-                 SPAN_ARG(shard_slot_id(slot)));
+        log_line(LOG_CRITICAL, "SHARD-ALARM-LOST", "shard=%u execution=%.*s reason=\"no memory\"",
+                 shard->options.index, SPAN_ARG(shard_slot_id(slot)));
     }
 }
 
@@ -109,8 +110,8 @@ void shard_slot_set_damaged(struct actor_shard *shard, struct actor_slot *slot, 
     shard_slot_set_human(shard, slot, false);
     actor_alarms_clear(&shard->alarms, &slot->alarm);
     actor_count(&shard->counters.damaged, 1);
-    log_line(LOG_CRITICAL, "EXECUTION-SET-ASIDE", "shard=%u execution=%.*s reason=\"%s\"", shard->options.index,
-             SPAN_ARG(shard_slot_id(slot)), why);
+    log_line(LOG_CRITICAL, "EXECUTION-SET-ASIDE", "shard=%u execution=%.*s reason=\"%s\"",
+             shard->options.index, SPAN_ARG(shard_slot_id(slot)), why);
 }
 
 void shard_slot_end(struct actor_shard *shard, struct actor_slot *slot, uint64_t position)
@@ -144,7 +145,8 @@ void shard_slots_forget_ended(struct actor_shard *shard, uint64_t indexed)
     }
 }
 
-struct actor_work *shard_work_new(struct actor_shard *shard, struct actor_slot *slot, struct engine_execution *execution)
+struct actor_work *shard_work_new(struct actor_shard *shard, struct actor_slot *slot,
+                                  struct engine_execution *execution)
 {
     ASSERT(slot->work == NULL);
     struct actor_work *work = malloc(sizeof *work);

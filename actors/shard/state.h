@@ -1,12 +1,12 @@
 /*
- * state.h: what a shard is made of. Included by the files of this folder only; all of it belongs to the shard's thread.
+ * state.h: what a shard is made of. Included by the files of this folder only; all of it belongs to
+ * the shard's thread.
  *
- *   slot   one for each execution that is live, parked, or ended so lately that the index may not know it yet
- *   work   hangs on a slot while the execution is in memory as a live struct
- *   waiter who gets a reply when the segment ends
- *   group  what waits for one commit
- *   gate   replies that wait for more than their commit: a stored blob, a binding at another shard
- *   lookup a request whose execution is being fetched
+ *   slot   one for each execution that is live, parked, or ended so lately that the index may not
+ * know it yet work   hangs on a slot while the execution is in memory as a live struct waiter who
+ * gets a reply when the segment ends group  what waits for one commit gate   replies that wait for
+ * more than their commit: a stored blob, a binding at another shard lookup a request whose
+ * execution is being fetched
  */
 #ifndef ACTORS_SHARD_STATE_H
 #define ACTORS_SHARD_STATE_H
@@ -15,8 +15,8 @@
 #include "actors/directory.h"
 #include "actors/library.h"
 #include "actors/queue.h"
-#include "actors/reply.h"
 #include "actors/remembered.h"
+#include "actors/reply.h"
 #include "actors/shard/shard.h"
 #include "actors/table.h"
 #include "engine/engine.h"
@@ -28,15 +28,16 @@ enum {
     GATE_MAGIC = 0x47415445,
     LOOKUP_MAGIC = 0x4c4f4f4b,
     TASKS_MAGIC = 0x5441534b,
-    SHARD_COMMIT_BYTES = 4 << 20, /* records of a turn beyond this are committed before the batch goes on */
-    SHARD_SLICES_MAX = 64,        /* unfinished segments that get a slice in one turn */
-    SHARD_IDLE_TIMER_MS = 1000,   /* a timer that could not act is tried again then */
-    SHARD_ENDED_MAX = 200000,     /* ended ones remembered while the index lags behind */
+    SHARD_COMMIT_BYTES =
+        4 << 20, /* records of a turn beyond this are committed before the batch goes on */
+    SHARD_SLICES_MAX = 64,      /* unfinished segments that get a slice in one turn */
+    SHARD_IDLE_TIMER_MS = 1000, /* a timer that could not act is tried again then */
+    SHARD_ENDED_MAX = 200000,   /* ended ones remembered while the index lags behind */
 };
 
 struct actor_slot {
     struct actor_link link;
-    struct actor_alarm alarm; /* Unix ms: the engine's next due time */
+    struct actor_alarm alarm;       /* Unix ms: the engine's next due time */
     struct actor_slot *tasks_newer; /* among those with a human task; valid when human */
     struct actor_slot *tasks_older;
     struct actor_slot *ended_newer; /* among those that have ended; valid when ended */
@@ -53,7 +54,7 @@ struct actor_slot {
 struct actor_waiter {
     struct actor_waiter *next;
     struct actor_work *work;
-    struct proto_address to; /* sink NULL: has been answered with Timeout, or nobody waits */
+    struct proto_address to;     /* sink NULL: has been answered with Timeout, or nobody waits */
     struct actor_alarm deadline; /* monotonic ms */
     struct actor_remembered *remembered; /* NULL: the request had no requestId */
     enum proto_spelling spelling;
@@ -65,20 +66,21 @@ struct actor_work {
     struct actor_waiter *waiters; /* in the order they came */
     struct actor_work *unsettled_older, *unsettled_newer;
     struct actor_work *slice_next; /* run queue */
-    uint64_t commit; /* number of the newest commit with records of it */
-    bool stored;     /* a snapshot of it is in the journal */
-    bool recorded;   /* the journal knows of it */
-    bool over;       /* the segment ended: nothing to do until an input comes */
-    bool sliced;     /* in the run queue */
-    bool forgotten;  /* deleted by an operator: goes with its commit */
-    bool unsettled;  /* in the list */
-    bool from_ended; /* fetched for an operator's verb on an ended execution */
+    uint64_t commit;               /* number of the newest commit with records of it */
+    bool stored;                   /* a snapshot of it is in the journal */
+    bool recorded;                 /* the journal knows of it */
+    bool over;                     /* the segment ended: nothing to do until an input comes */
+    bool sliced;                   /* in the run queue */
+    bool forgotten;                /* deleted by an operator: goes with its commit */
+    bool unsettled;                /* in the list */
+    bool from_ended;               /* fetched for an operator's verb on an ended execution */
     /* this turn's */
     struct actor_work *touched_next;
     struct engine_output *output;
     uint32_t effects_seen;
     struct actor_queue replies; /* leave behind the commit, and the gate if there is one */
-    struct span snapshot; /* the engine's own encoding of the segment's end, if nothing came after it */
+    struct span
+        snapshot; /* the engine's own encoding of the segment's end, if nothing came after it */
     uint32_t snapshot_events;
     bool touched;
     bool segment_ended; /* a snapshot is due */
@@ -87,7 +89,8 @@ struct actor_work {
     bool broken;        /* memory ran out over it: to be set aside */
 };
 
-/* What other actors hold a ticket of: a gate, a lookup, a walk over tasks. Listed, so that a stopped shard frees them. */
+/* What other actors hold a ticket of: a gate, a lookup, a walk over tasks. Listed, so that a
+ * stopped shard frees them. */
 struct actor_held {
     uint32_t magic;
     struct actor_held *older, *newer;
@@ -128,16 +131,18 @@ struct actor_shard {
     struct storage_hot *hot;
     struct actor_directory directory;
     struct actor_remembered_table requests;
-    struct actor_remembered_table routes; /* (workspaceId, requestId) of session callbacks -> executionId */
+    struct actor_remembered_table
+        routes; /* (workspaceId, requestId) of session callbacks -> executionId */
     struct actor_time now;
 
     struct actor_table slots;
     struct actor_slot *tasks_newest;
     struct actor_slot *ended_oldest, *ended_newest;
     uint32_t ended_count;
-    uint64_t ended_forgotten; /* position: some that ended before it are neither here nor surely in the index */
-    struct actor_alarms alarms;    /* slots, Unix ms */
-    struct actor_alarms deadlines; /* waiters, monotonic ms */
+    uint64_t ended_forgotten; /* position: some that ended before it are neither here nor surely in
+                                 the index */
+    struct actor_alarms alarms;                             /* slots, Unix ms */
+    struct actor_alarms deadlines;                          /* waiters, monotonic ms */
     struct actor_work *unsettled_oldest, *unsettled_newest; /* by commit */
     struct actor_work *slices_oldest, *slices_newest;
 
@@ -177,14 +182,18 @@ void shard_held_free(struct actor_shard *shard);
 struct actor_slot *shard_slot_find(struct actor_shard *shard, struct span id);
 struct actor_slot *shard_slot_new(struct actor_shard *shard, struct span id);
 void shard_slot_free(struct actor_shard *shard, struct actor_slot *slot);
-static inline struct span shard_slot_id(const struct actor_slot *slot) { return span_of(slot->id, slot->id_bytes); }
+static inline struct span shard_slot_id(const struct actor_slot *slot)
+{
+    return span_of(slot->id, slot->id_bytes);
+}
 void shard_slot_set_human(struct actor_shard *shard, struct actor_slot *slot, bool human);
 void shard_slot_set_alarm(struct actor_shard *shard, struct actor_slot *slot, int64_t due_ms);
 void shard_slot_set_damaged(struct actor_shard *shard, struct actor_slot *slot, const char *why);
 void shard_slot_end(struct actor_shard *shard, struct actor_slot *slot, uint64_t position);
 void shard_slots_forget_ended(struct actor_shard *shard, uint64_t indexed);
 /* Puts a live execution on a slot that has none. NULL: no memory (the execution is freed). */
-struct actor_work *shard_work_new(struct actor_shard *shard, struct actor_slot *slot, struct engine_execution *execution);
+struct actor_work *shard_work_new(struct actor_shard *shard, struct actor_slot *slot,
+                                  struct engine_execution *execution);
 /* Frees the execution and takes the work off its slot. Waiters must be gone. */
 void shard_work_free(struct actor_shard *shard, struct actor_work *work);
 
@@ -192,7 +201,8 @@ void shard_work_free(struct actor_shard *shard, struct actor_work *work);
 /* This turn's output of it. NULL: no memory. */
 struct engine_output *shard_touch(struct actor_shard *shard, struct actor_work *work);
 /* engine_accept; on RESULT_OK the segment runs until it parks, ends or has used up its slice. */
-enum result shard_accept(struct actor_shard *shard, struct actor_work *work, const struct engine_input *input);
+enum result shard_accept(struct actor_shard *shard, struct actor_work *work,
+                         const struct engine_input *input);
 void shard_run(struct actor_shard *shard, struct actor_work *work);
 void shard_run_slices(struct actor_shard *shard);
 /* It gets its next slice in a turn to come. */
@@ -204,7 +214,8 @@ void shard_cancel_calls(struct actor_shard *shard, struct actor_work *work);
 
 /* ---- answer.c: who waits ---- */
 /* timeout_ms 0: none. NULL: too many wait. */
-struct actor_waiter *shard_wait(struct actor_shard *shard, struct actor_work *work, const struct proto_message *request,
+struct actor_waiter *shard_wait(struct actor_shard *shard, struct actor_work *work,
+                                const struct proto_message *request,
                                 struct actor_remembered *remembered, uint64_t timeout_ms);
 /* Takes back a wait that has not been answered: its input was refused. */
 void shard_wait_end(struct actor_shard *shard, struct actor_waiter *waiter);
@@ -213,23 +224,30 @@ MUST_USE enum result shard_wait_remembered(struct actor_shard *shard, struct act
                                            struct actor_remembered *remembered);
 /* The segment ended: all who wait get the state, held until the commit. */
 void shard_answer_all(struct actor_shard *shard, struct actor_work *work);
-void shard_refuse_all(struct actor_shard *shard, struct actor_work *work, const struct actor_refusal *refusal);
+void shard_refuse_all(struct actor_shard *shard, struct actor_work *work,
+                      const struct actor_refusal *refusal);
 void shard_time_out(struct actor_shard *shard);
 /* The body {"v":1,"ok":true,…state…} in the scratch arena. */
 struct span shard_state_body(struct actor_shard *shard, const struct engine_execution *execution);
-/* Answers one request with `body`: held until commit `after` is durable; remembers it as the first reply. */
-void shard_reply(struct actor_shard *shard, const struct proto_message *request, bool ok, struct span body, uint64_t after);
+/* Answers one request with `body`: held until commit `after` is durable; remembers it as the first
+ * reply. */
+void shard_reply(struct actor_shard *shard, const struct proto_message *request, bool ok,
+                 struct span body, uint64_t after);
 /* The final answer to a request that may be remembered; repeats that were attached get it too. */
-void shard_conclude(struct actor_shard *shard, const struct proto_message *request, struct actor_remembered *remembered,
-                    bool ok, struct span body, struct actor_work *work);
-void shard_refuse(struct actor_shard *shard, const struct proto_message *request, struct actor_remembered *remembered,
-                  const struct actor_refusal *refusal, struct actor_work *work);
+void shard_conclude(struct actor_shard *shard, const struct proto_message *request,
+                    struct actor_remembered *remembered, bool ok, struct span body,
+                    struct actor_work *work);
+void shard_refuse(struct actor_shard *shard, const struct proto_message *request,
+                  struct actor_remembered *remembered, const struct actor_refusal *refusal,
+                  struct actor_work *work);
 /* Writes the REQUEST record of a remembered request into this turn's commit. */
-void shard_record_request(struct actor_shard *shard, struct actor_remembered *remembered, struct span execution_id);
+void shard_record_request(struct actor_shard *shard, struct actor_remembered *remembered,
+                          struct span execution_id);
 
 /* ---- verb.c: what is asked for ---- */
 /* Takes the message. `lookup`: what a fetch has found, or NULL. */
-void shard_request(struct actor_shard *shard, struct proto_message *message, struct actor_lookup *lookup);
+void shard_request(struct actor_shard *shard, struct proto_message *message,
+                   struct actor_lookup *lookup);
 
 /* ---- lookup.c: where an execution is ---- */
 enum shard_located {
@@ -238,7 +256,7 @@ enum shard_located {
     SHARD_ABSENT,  /* unknown everywhere */
     SHARD_ENDED,   /* ended, and its bytes were not asked for */
     SHARD_DAMAGED,
-    SHARD_FAILED,  /* a store did not answer */
+    SHARD_FAILED, /* a store did not answer */
 };
 /* What an operation wants of an execution. */
 enum shard_wish {
@@ -246,12 +264,13 @@ enum shard_wish {
     SHARD_WISH_ANY,   /* for an operator: ended ones come back to life */
     SHARD_WISH_CHECK, /* for a start: is the id taken? */
 };
-enum shard_located shard_locate(struct actor_shard *shard, const struct execution_id *id, enum shard_wish wish,
-                                struct proto_message **request, struct actor_lookup *lookup, struct actor_work **work);
+enum shard_located shard_locate(struct actor_shard *shard, const struct execution_id *id,
+                                enum shard_wish wish, struct proto_message **request,
+                                struct actor_lookup *lookup, struct actor_work **work);
 void shard_lookup_free(struct actor_shard *shard, struct actor_lookup *lookup);
 /* Fetches the logs for a `get`; true: the request was taken and comes again with them. */
-bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id, struct proto_message **request,
-                      struct actor_lookup *lookup);
+bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id,
+                      struct proto_message **request, struct actor_lookup *lookup);
 /* Takes the message. */
 void shard_fetched(struct actor_shard *shard, struct proto_message *message);
 void shard_alarms_ring(struct actor_shard *shard);
@@ -280,7 +299,8 @@ void shard_unsettle(struct actor_shard *shard, struct actor_work *work);
 /* Enters or drops a session in this shard's directory. Takes the message. */
 void shard_bind_here(struct actor_shard *shard, struct proto_message *message);
 /* A PROTO_SESSION_BIND or _DROP; NULL: no memory. */
-struct proto_message *shard_session_message(enum proto_message_type type, const struct engine_view *view);
+struct proto_message *shard_session_message(enum proto_message_type type,
+                                            const struct engine_view *view);
 
 /* ---- observe.c: what observers are told (PROTO_EVENT) ---- */
 void shard_observe_audit(struct actor_shard *shard, struct span message);

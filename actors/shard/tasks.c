@@ -1,6 +1,6 @@
 /*
- * tasks.c: the human tasks that wait in this shard's executions, newest wait first. Those that the hot tier has lost are
- * fetched one after the other; what was found so far stays with the request.
+ * tasks.c: the human tasks that wait in this shard's executions, newest wait first. Those that the
+ * hot tier has lost are fetched one after the other; what was found so far stays with the request.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,8 @@ static bool group_matches(struct span request, struct span task)
     return false;
 }
 
-static void take_tasks(struct tasks *tasks, const struct engine_execution *execution, struct arena *scratch)
+static void take_tasks(struct tasks *tasks, const struct engine_execution *execution,
+                       struct arena *scratch)
 {
     arena_clear(scratch);
     struct wire_writer writer;
@@ -134,7 +135,8 @@ static bool look_at(struct actor_shard *shard, struct tasks *tasks, const struct
         take_tasks(tasks, slot->work->execution, &shard->scratch);
         return true;
     }
-    struct span bytes = storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
+    struct span bytes =
+        storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
     if (bytes.count == 0) {
         return !fetch(shard, tasks, id);
     }
@@ -156,7 +158,8 @@ static void go_on(struct actor_shard *shard, struct tasks *tasks)
 static uint32_t list_ids(const struct actor_shard *shard, struct execution_id *ids, uint32_t max)
 {
     uint32_t count = 0;
-    for (const struct actor_slot *slot = shard->tasks_newest; slot != NULL && count < max; slot = slot->tasks_older) {
+    for (const struct actor_slot *slot = shard->tasks_newest; slot != NULL && count < max;
+         slot = slot->tasks_older) {
         if (execution_id_parse(shard_slot_id(slot), &ids[count]) == RESULT_OK) {
             count++;
         }
@@ -167,7 +170,8 @@ static uint32_t list_ids(const struct actor_shard *shard, struct execution_id *i
 static uint32_t human_count(const struct actor_shard *shard)
 {
     uint32_t count = 0;
-    for (const struct actor_slot *slot = shard->tasks_newest; slot != NULL; slot = slot->tasks_older) {
+    for (const struct actor_slot *slot = shard->tasks_newest; slot != NULL;
+         slot = slot->tasks_older) {
         count++;
     }
     return count;
@@ -186,7 +190,9 @@ void shard_tasks(struct actor_shard *shard, struct proto_message *request)
         return;
     }
     *tasks = (struct tasks){.request = request,
-                            .limit = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : (uint32_t)limit};
+                            .limit = limit < 1                 ? 1
+                                     : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX
+                                                               : (uint32_t)limit};
     shard_hold(shard, &tasks->held, TASKS_MAGIC);
     arena_init(&tasks->arena, 16 << 10, LIMIT_FRAME_BYTES * 4ul);
     wire_writer_init(&tasks->found, &tasks->arena, 4096);
@@ -201,7 +207,8 @@ void shard_tasks(struct actor_shard *shard, struct proto_message *request)
 
 void shard_tasks_fetched(struct actor_shard *shard, struct proto_message *message)
 {
-    struct tasks *tasks = ACTOR_OWNER(tasks, held, shard_of_ticket(message->reply_to.ticket, TASKS_MAGIC));
+    struct tasks *tasks =
+        ACTOR_OWNER(tasks, held, shard_of_ticket(message->reply_to.ticket, TASKS_MAGIC));
     if (message->as.fetched.result == RESULT_OK) {
         look_at_bytes(shard, tasks, message->as.fetched.bytes);
     }

@@ -1,5 +1,6 @@
 /*
- * work.c: an input is accepted, tokens move, effects become messages and records. Nothing leaves from here: commit.c lets go.
+ * work.c: an input is accepted, tokens move, effects become messages and records. Nothing leaves
+ * from here: commit.c lets go.
  */
 #include <stdlib.h>
 
@@ -39,13 +40,14 @@ struct engine_output *shard_touch(struct actor_shard *shard, struct actor_work *
 
 static void call_module(struct actor_shard *shard, const struct proto_call *call)
 {
-    size_t bytes = call->project.count + call->module.count + call->url.count + call->headers.count +
-                   call->idempotency_key.count + call->traceparent.count + call->body.count;
+    size_t bytes = call->project.count + call->module.count + call->url.count +
+                   call->headers.count + call->idempotency_key.count + call->traceparent.count +
+                   call->body.count;
     struct proto_message *message = message_new(PROTO_CALL, bytes);
     if (message == NULL) {
         /* The call stays in flight in the execution's state: the next recovery makes it. */
-        log_line(LOG_CRITICAL, "SHARD-CALL-LOST", "shard=%u execution=%s reason=\"no memory\"", shard->options.index,
-                 call->execution_id.text);
+        log_line(LOG_CRITICAL, "SHARD-CALL-LOST", "shard=%u execution=%s reason=\"no memory\"",
+                 shard->options.index, call->execution_id.text);
         return;
     }
     message->as.call = *call;
@@ -71,13 +73,15 @@ static void cancel_call(struct actor_shard *shard, const struct proto_call_cance
     }
 }
 
-static void record_audit(struct actor_shard *shard, struct actor_work *work, const struct engine_effect *effect)
+static void record_audit(struct actor_shard *shard, struct actor_work *work,
+                         const struct engine_effect *effect)
 {
     if (shard->options.audit) {
-        record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_AUDIT,
-                                                           .execution_id = shard_slot_id(work->slot),
-                                                           .number = effect->as.audit.revision,
-                                                           .body = effect->as.audit.message});
+        record_write(&shard->batch,
+                     &(struct proto_record){.kind = PROTO_RECORD_AUDIT,
+                                            .execution_id = shard_slot_id(work->slot),
+                                            .number = effect->as.audit.revision,
+                                            .body = effect->as.audit.message});
     }
     shard_observe_audit(shard, effect->as.audit.message);
 }
@@ -89,7 +93,10 @@ static void count_end(struct actor_shard *shard, const struct engine_view *view)
     }
     bool completed = view->lifecycle == ENGINE_COMPLETED;
     bool aborted = !completed && (view->state & ENGINE_STATE_EXCEPTION) == 0;
-    actor_count(completed ? &shard->counters.completed : aborted ? &shard->counters.aborted : &shard->counters.failed, 1);
+    actor_count(completed ? &shard->counters.completed
+                : aborted ? &shard->counters.aborted
+                          : &shard->counters.failed,
+                1);
 }
 
 /* Ends with the segment's end known: work->over. */
@@ -116,7 +123,8 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
             count_end(shard, &view);
             work->segment_ended = true;
             work->snapshot = effect->as.segment.snapshot;
-            work->snapshot_events = output->event_count; /* the end is the last thing that an advance does */
+            work->snapshot_events =
+                output->event_count; /* the end is the last thing that an advance does */
             shard_answer_all(shard, work);
             if (view.human) {
                 shard_observe_tasks(shard, work->execution);
@@ -128,7 +136,8 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
 }
 
 /* The engine hands out each step at the moment its blob shows. */
-static void step_done(void *owner, struct engine_execution *execution, const struct engine_effect *step)
+static void step_done(void *owner, struct engine_execution *execution,
+                      const struct engine_effect *step)
 {
     struct actor_shard *shard = ((struct step_owner *)owner)->shard;
     struct actor_work *work = ((struct step_owner *)owner)->work;
@@ -152,11 +161,12 @@ static void step_done(void *owner, struct engine_execution *execution, const str
     if (kept) {
         char step_id[UUID_TEXT_BYTES + 1];
         uuid_format(step->as.step.step_id, step_id);
-        record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_STEP,
-                                                           .workspace_id = view.workspace,
-                                                           .execution_id = view.id,
-                                                           .name = span_of(step_id, UUID_TEXT_BYTES),
-                                                           .body = blob});
+        record_write(&shard->batch,
+                     &(struct proto_record){.kind = PROTO_RECORD_STEP,
+                                            .workspace_id = view.workspace,
+                                            .execution_id = view.id,
+                                            .name = span_of(step_id, UUID_TEXT_BYTES),
+                                            .body = blob});
     }
     shard_observe_step(shard, blob);
 }
@@ -184,7 +194,8 @@ void shard_run(struct actor_shard *shard, struct actor_work *work)
     bool more = false;
     if (output == NULL || work->broken ||
         engine_advance(work->execution, shard->now.unix_ms, LIMIT_TOKEN_MOVES, step_done,
-                       &(struct step_owner){.shard = shard, .work = work}, output, &more) != RESULT_OK) {
+                       &(struct step_owner){.shard = shard, .work = work}, output,
+                       &more) != RESULT_OK) {
         work->broken = true;
         return;
     }
@@ -198,11 +209,13 @@ void shard_run(struct actor_shard *shard, struct actor_work *work)
     engine_look(work->execution, &view);
     work->over = view.call_count == 0;
     if (work->over && work->waiters != NULL) {
-        shard_answer_all(shard, work); /* an input that moved nothing: its caller gets the state as it is */
+        shard_answer_all(
+            shard, work); /* an input that moved nothing: its caller gets the state as it is */
     }
 }
 
-enum result shard_accept(struct actor_shard *shard, struct actor_work *work, const struct engine_input *input)
+enum result shard_accept(struct actor_shard *shard, struct actor_work *work,
+                         const struct engine_input *input)
 {
     struct engine_output *output = shard_touch(shard, work);
     if (output == NULL || work->broken) {

@@ -1,7 +1,8 @@
 /*
- * engine_power_cut_test.c: the engine under power cuts at every instant. One seeded run starts, calls modules, waits, is called
- * back and ends; it is repeated with the power going at each single operation of the disk. After the restart everything that
- * was acknowledged must be there, the client repeats what was not, and all ends as if nothing had happened.
+ * engine_power_cut_test.c: the engine under power cuts at every instant. One seeded run starts,
+ * calls modules, waits, is called back and ends; it is repeated with the power going at each single
+ * operation of the disk. After the restart everything that was acknowledged must be there, the
+ * client repeats what was not, and all ends as if nothing had happened.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -14,14 +15,17 @@ enum { EXECUTIONS = 16, IN_FLIGHT_MAX = 3 };
 /* Even executions wait for a person, odd ones call two modules. */
 struct story {
     struct engine_world *world;
-    uint64_t start[EXECUTIONS];    /* tickets; 0: not asked yet (in this life of the engine) */
+    uint64_t start[EXECUTIONS]; /* tickets; 0: not asked yet (in this life of the engine) */
     uint64_t callback[EXECUTIONS];
-    bool started[EXECUTIONS];      /* acknowledged */
+    bool started[EXECUTIONS]; /* acknowledged */
     bool called_back[EXECUTIONS];
     char broken[160]; /* the promise that was not kept, or "" */
 };
 
-static bool waits_for_a_person(int i) { return i % 2 == 0; }
+static bool waits_for_a_person(int i)
+{
+    return i % 2 == 0;
+}
 
 static void broke(struct story *story, const char *what, int i)
 {
@@ -30,20 +34,28 @@ static void broke(struct story *story, const char *what, int i)
     }
 }
 
-static int64_t state_of(struct span reply) { return wire_int_or(wire_find_text(reply, "state"), -1); }
-static bool is_ok(struct span reply) { return wire_bool_or(wire_find_text(reply, "ok"), false); }
+static int64_t state_of(struct span reply)
+{
+    return wire_int_or(wire_find_text(reply, "state"), -1);
+}
+static bool is_ok(struct span reply)
+{
+    return wire_bool_or(wire_find_text(reply, "ok"), false);
+}
 
 static void ask_start(struct story *story, int i)
 {
     story->start[i] = engine_world_ask(
-        story->world, "{\"op\":\"start\",\"process\":\"%s\",\"executionId\":\"e-%d\",\"requestId\":\"s-%d\"}",
+        story->world,
+        "{\"op\":\"start\",\"process\":\"%s\",\"executionId\":\"e-%d\",\"requestId\":\"s-%d\"}",
         waits_for_a_person(i) ? "approval" : "two", i, i);
 }
 
 static void ask_callback(struct story *story, int i)
 {
     story->callback[i] = engine_world_ask(
-        story->world, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"requestId\":\"c-%d\"}", i, i);
+        story->world, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"requestId\":\"c-%d\"}", i,
+        i);
 }
 
 static void note_replies(struct story *story)
@@ -82,8 +94,10 @@ static int in_flight(const struct story *story)
 {
     int count = 0;
     for (int i = 0; i < EXECUTIONS; i++) {
-        count += story->start[i] != 0 && engine_world_reply(story->world, story->start[i]).count == 0;
-        count += story->callback[i] != 0 && engine_world_reply(story->world, story->callback[i]).count == 0;
+        count +=
+            story->start[i] != 0 && engine_world_reply(story->world, story->start[i]).count == 0;
+        count += story->callback[i] != 0 &&
+                 engine_world_reply(story->world, story->callback[i]).count == 0;
     }
     return count;
 }
@@ -94,7 +108,8 @@ static void ask_more(struct story *story)
     for (int i = 0; i < EXECUTIONS && in_flight(story) < IN_FLIGHT_MAX; i++) {
         if (!story->started[i] && story->start[i] == 0) {
             ask_start(story, i);
-        } else if (waits_for_a_person(i) && story->started[i] && story->callback[i] == 0 && !story->called_back[i]) {
+        } else if (waits_for_a_person(i) && story->started[i] && story->callback[i] == 0 &&
+                   !story->called_back[i]) {
             ask_callback(story, i);
         }
     }
@@ -119,7 +134,8 @@ static void check_kept(struct story *story)
         if (!story->started[i]) {
             continue;
         }
-        uint64_t ticket = engine_world_ask(story->world, "{\"op\":\"get\",\"executionId\":\"e-%d\"}", i);
+        uint64_t ticket =
+            engine_world_ask(story->world, "{\"op\":\"get\",\"executionId\":\"e-%d\"}", i);
         struct span got = engine_world_await(story->world, ticket);
         if (!is_ok(got)) {
             broke(story, "an acknowledged start is lost", i);
@@ -167,8 +183,8 @@ struct run {
 /* Operations of the disk in all, or in *broken what went wrong. */
 static uint64_t run(const struct run *run, char broken[160])
 {
-    struct story story = {.world = engine_world_new(
-                              &(struct engine_world_options){.seed = run->seed, .shard_count = 1 + run->seed % 2})};
+    struct story story = {.world = engine_world_new(&(struct engine_world_options){
+                              .seed = run->seed, .shard_count = 1 + run->seed % 2})};
     struct power_cut_files *disk = engine_world_disk(story.world);
     power_cut_files_skip_sync(disk, run->skipped_sync);
     engine_world_stop_at(story.world, run->stop_at);
@@ -200,8 +216,12 @@ static void every_instant(uint64_t seed, enum power_cut_loss loss)
     cr_assert_str_eq(broken, "", "seed %d, no cut: %s", (int)seed, broken);
     cr_assert_gt(operations, 50, "%d operations", (int)operations);
     for (uint64_t stop_at = 0; stop_at <= operations; stop_at++) {
-        run(&(struct run){.seed = seed, .stop_at = stop_at, .skipped_sync = UINT64_MAX, .loss = loss}, broken);
-        cr_assert_str_eq(broken, "", "seed %d, cut at operation %d: %s", (int)seed, (int)stop_at, broken);
+        run(
+            &(struct run){
+                .seed = seed, .stop_at = stop_at, .skipped_sync = UINT64_MAX, .loss = loss},
+            broken);
+        cr_assert_str_eq(broken, "", "seed %d, cut at operation %d: %s", (int)seed, (int)stop_at,
+                         broken);
     }
 }
 
@@ -226,7 +246,11 @@ Test(engine_power_cut, shows_the_loss_when_one_sync_is_left_out)
     int lost = 0;
     for (uint64_t sync = 2; sync < 12; sync++) {
         for (uint64_t stop_at = 0; stop_at <= operations; stop_at += 3) {
-            run(&(struct run){.seed = 1, .stop_at = stop_at, .skipped_sync = sync, .loss = POWER_CUT_LOSES_ALL}, broken);
+            run(&(struct run){.seed = 1,
+                              .stop_at = stop_at,
+                              .skipped_sync = sync,
+                              .loss = POWER_CUT_LOSES_ALL},
+                broken);
             lost += broken[0] != '\0' ? 1 : 0;
         }
     }

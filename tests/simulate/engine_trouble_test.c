@@ -1,5 +1,6 @@
 /*
- * engine_trouble_test.c: the engine when its disk is full, its journal is damaged, or a module takes its time.
+ * engine_trouble_test.c: the engine when its disk is full, its journal is damaged, or a module
+ * takes its time.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,11 +13,15 @@ static struct span error_of(struct span reply)
     return wire_string_or(wire_find_text(wire_find_text(reply, "error"), "code"), "");
 }
 
-static int64_t state_of(struct span reply) { return wire_int_or(wire_find_text(reply, "state"), -1); }
+static int64_t state_of(struct span reply)
+{
+    return wire_int_or(wire_find_text(reply, "state"), -1);
+}
 
 static struct engine_world *world_of(uint64_t seed)
 {
-    struct engine_world *world = engine_world_new(&(struct engine_world_options){.seed = seed, .shard_count = 2});
+    struct engine_world *world =
+        engine_world_new(&(struct engine_world_options){.seed = seed, .shard_count = 2});
     cr_assert(engine_world_start(world));
     return world;
 }
@@ -24,7 +29,9 @@ static struct engine_world *world_of(uint64_t seed)
 static struct span call(struct engine_world *world, const char *op, const char *id)
 {
     return engine_world_await(
-        world, engine_world_ask(world, "{\"op\":\"%s\",\"process\":\"approval\",\"executionId\":\"%s\"}", op, id));
+        world,
+        engine_world_ask(world, "{\"op\":\"%s\",\"process\":\"approval\",\"executionId\":\"%s\"}",
+                         op, id));
 }
 
 Test(engine_trouble, full_disk_refuses_starts_and_loses_nothing_when_there_is_room_again)
@@ -47,7 +54,8 @@ Test(engine_trouble, full_disk_refuses_starts_and_loses_nothing_when_there_is_ro
     power_cut_files_set_full(engine_world_disk(world), false);
     engine_world_idle(world, 3000);
     cr_assert_eq(state_of(call(world, "start", "after")), 3);
-    cr_assert_eq(state_of(call(world, "get", id)), 3, "what was accepted when the disk was full is there");
+    cr_assert_eq(state_of(call(world, "get", id)), 3,
+                 "what was accepted when the disk was full is there");
     cr_assert_eq(state_of(call(world, "callback", "before")), 40);
     engine_world_cut(world, POWER_CUT_LOSES_ALL);
     cr_assert(engine_world_start(world));
@@ -60,7 +68,8 @@ Test(engine_trouble, long_call_does_not_keep_the_journal_from_moving_on)
 {
     struct engine_world *world = world_of(2);
     engine_world_hold_modules(world, true);
-    uint64_t slow = engine_world_ask(world, "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"slow\"}");
+    uint64_t slow =
+        engine_world_ask(world, "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"slow\"}");
     char id[32];
     for (int round = 0; round < 60; round++) {
         for (int i = 0; i < 10; i++) {
@@ -72,7 +81,8 @@ Test(engine_trouble, long_call_does_not_keep_the_journal_from_moving_on)
     }
 
     cr_assert_gt(engine_world_snapshots_asked(world), 0);
-    cr_assert_lt(engine_world_journal_bytes(world), 600 * 1024, "%d bytes", (int)engine_world_journal_bytes(world));
+    cr_assert_lt(engine_world_journal_bytes(world), 600 * 1024, "%d bytes",
+                 (int)engine_world_journal_bytes(world));
     engine_world_cut(world, POWER_CUT_LOSES_ALL);
     engine_world_hold_modules(world, false);
     cr_assert(engine_world_start(world));
@@ -92,7 +102,8 @@ Test(engine_trouble, long_call_does_not_keep_the_journal_from_moving_on)
 static void hurt_journal(struct engine_world *world, size_t offset_from_end)
 {
     size_t count = 0;
-    uint8_t *bytes = power_cut_files_bytes(engine_world_disk(world), "0000000000000000.log", &count);
+    uint8_t *bytes =
+        power_cut_files_bytes(engine_world_disk(world), "0000000000000000.log", &count);
     cr_assert_not_null(bytes, "the journal's first file is named by its position");
     while (count > 0 && bytes[count - 1] == 0) {
         count--;

@@ -1,6 +1,6 @@
 /*
- * engine_world.c: nodes with inboxes in place of threads with mailboxes. The actors are the real ones: their turn functions
- * need no more than messages and the time.
+ * engine_world.c: nodes with inboxes in place of threads with mailboxes. The actors are the real
+ * ones: their turn functions need no more than messages and the time.
  */
 #include "tests/simulate/engine_world.h"
 
@@ -23,7 +23,13 @@
 #include "storage/memory/memory.h"
 #include "tests/simulate/world_index.h"
 
-enum { SHARDS_MAX = 4, REPLIES_MAX = 4096, CALLS_MAX = 4096, SEGMENT_BYTES = 32 << 10, STEPS_MAX = 200000 };
+enum {
+    SHARDS_MAX = 4,
+    REPLIES_MAX = 4096,
+    CALLS_MAX = 4096,
+    SEGMENT_BYTES = 32 << 10,
+    STEPS_MAX = 200000
+};
 
 /* An actor's place: what came for it, and when it wants a turn by itself. */
 struct node {
@@ -75,14 +81,17 @@ struct engine_world {
 };
 
 static const char approval[] =
-    "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\"><process id=\"approval\" isExecutable=\"true\">"
+    "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\"><process id=\"approval\" "
+    "isExecutable=\"true\">"
     "<startEvent id=\"s\"/><userTask id=\"approve\"/><endEvent id=\"e\"/>"
     "<sequenceFlow id=\"f1\" sourceRef=\"s\" targetRef=\"approve\"/>"
     "<sequenceFlow id=\"f2\" sourceRef=\"approve\" targetRef=\"e\"/></process></definitions>";
 
 static const char two_calls[] =
-    "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\"><process id=\"two\" isExecutable=\"true\">"
-    "<startEvent id=\"s\"/><serviceTask id=\"call-1\"/><serviceTask id=\"call-2\"/><endEvent id=\"e\"/>"
+    "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\"><process id=\"two\" "
+    "isExecutable=\"true\">"
+    "<startEvent id=\"s\"/><serviceTask id=\"call-1\"/><serviceTask id=\"call-2\"/><endEvent "
+    "id=\"e\"/>"
     "<sequenceFlow id=\"f1\" sourceRef=\"s\" targetRef=\"call-1\"/>"
     "<sequenceFlow id=\"f2\" sourceRef=\"call-1\" targetRef=\"call-2\"/>"
     "<sequenceFlow id=\"f3\" sourceRef=\"call-2\" targetRef=\"e\"/></process></definitions>";
@@ -111,7 +120,9 @@ static void node_init(struct engine_world *world, struct node *node)
     *node = (struct node){.sink.send = send_to_node, .world = world};
 }
 
-static void node_settle(struct node *node, uint64_t (*turn)(void *, struct proto_message *, struct actor_time), void *actor)
+static void node_settle(struct node *node,
+                        uint64_t (*turn)(void *, struct proto_message *, struct actor_time),
+                        void *actor)
 {
     node->turn = turn;
     node->actor = actor;
@@ -144,7 +155,10 @@ static uint32_t list_nodes(struct engine_world *world, struct node **nodes)
 
 /* ---- modules: each call is answered, some time ---- */
 
-static uint32_t task_number(const char *task_id) { return task_id[0] == '\0' ? 0 : (uint32_t)(task_id[strlen(task_id) - 1] - '0'); }
+static uint32_t task_number(const char *task_id)
+{
+    return task_id[0] == '\0' ? 0 : (uint32_t)(task_id[strlen(task_id) - 1] - '0');
+}
 
 static void note_call(struct engine_world *world, const struct proto_call *call)
 {
@@ -166,13 +180,14 @@ static void answer_call(struct engine_world *world)
     static const uint8_t nothing[] = {0x80};
     struct proto_message *done = message_new(PROTO_CALL_DONE, sizeof nothing);
     ASSERT(done != NULL);
-    done->as.call_done = (struct proto_call_done){.execution_id = call->as.call.execution_id,
-                                                  .token = call->as.call.token,
-                                                  .attempt = call->as.call.attempt,
-                                                  .outcome = PROTO_CALL_ANSWERED,
-                                                  .status = 200,
-                                                  .retry_after_ms = -1,
-                                                  .body = message_keep(done, span_of(nothing, sizeof nothing))};
+    done->as.call_done =
+        (struct proto_call_done){.execution_id = call->as.call.execution_id,
+                                 .token = call->as.call.token,
+                                 .attempt = call->as.call.attempt,
+                                 .outcome = PROTO_CALL_ANSWERED,
+                                 .status = 200,
+                                 .retry_after_ms = -1,
+                                 .body = message_keep(done, span_of(nothing, sizeof nothing))};
     message_answer(call->reply_to, done);
     message_free(call);
 }
@@ -312,7 +327,10 @@ bool engine_world_step(struct engine_world *world)
     return world->power;
 }
 
-bool engine_world_has_power(const struct engine_world *world) { return world->power; }
+bool engine_world_has_power(const struct engine_world *world)
+{
+    return world->power;
+}
 
 void engine_world_idle(struct engine_world *world, uint64_t ms)
 {
@@ -343,26 +361,29 @@ struct engine_world *engine_world_new(const struct engine_world_options *options
     return world;
 }
 
-struct power_cut_files *engine_world_disk(struct engine_world *world) { return world->disk; }
+struct power_cut_files *engine_world_disk(struct engine_world *world)
+{
+    return world->disk;
+}
 
 static void make_shards(struct engine_world *world)
 {
     for (uint32_t i = 0; i < world->options.shard_count; i++) {
-        enum result result =
-            actor_shard_new(&(struct actor_shard_options){.index = i,
-                                                          .shard_count = world->options.shard_count,
-                                                          .audit = true,
-                                                          .heavy_session_bytes = 1 << 20,
-                                                          .hot_bytes_max = 4096, /* some resumes must fetch */
-                                                          .hot_ttl_ms = 600000,
-                                                          .requests_pending_max = 1000,
-                                                          .reply_bytes_max = LIMIT_REPLY_BYTES,
-                                                          .shards = world->shard_sinks,
-                                                          .journal = &world->journal_node.sink,
-                                                          .io = &world->modules_node.sink,
-                                                          .storage = &world->storage_node.sink,
-                                                          .audit_sink = &world->audit_node.sink},
-                            &world->shards[i]);
+        enum result result = actor_shard_new(
+            &(struct actor_shard_options){.index = i,
+                                          .shard_count = world->options.shard_count,
+                                          .audit = true,
+                                          .heavy_session_bytes = 1 << 20,
+                                          .hot_bytes_max = 4096, /* some resumes must fetch */
+                                          .hot_ttl_ms = 600000,
+                                          .requests_pending_max = 1000,
+                                          .reply_bytes_max = LIMIT_REPLY_BYTES,
+                                          .shards = world->shard_sinks,
+                                          .journal = &world->journal_node.sink,
+                                          .io = &world->modules_node.sink,
+                                          .storage = &world->storage_node.sink,
+                                          .audit_sink = &world->audit_node.sink},
+            &world->shards[i]);
         ASSERT(result == RESULT_OK);
         node_settle(&world->shard_nodes[i], actor_shard_turn, world->shards[i]);
     }
@@ -388,11 +409,12 @@ static void make_drains(struct engine_world *world, const struct actor_positions
                                         .blob_position = positions->at[PROTO_DRAIN_BLOB]},
         &world->storage);
     ASSERT(result == RESULT_OK);
-    result = actor_audit_new(&(struct actor_audit_options){.index = world_index_port(world->index),
-                                                           .log = world->log,
-                                                           .journal = &world->journal_node.sink,
-                                                           .position = positions->at[PROTO_DRAIN_AUDIT]},
-                             &world->audit);
+    result =
+        actor_audit_new(&(struct actor_audit_options){.index = world_index_port(world->index),
+                                                      .log = world->log,
+                                                      .journal = &world->journal_node.sink,
+                                                      .position = positions->at[PROTO_DRAIN_AUDIT]},
+                        &world->audit);
     ASSERT(result == RESULT_OK);
     node_settle(&world->journal_node, actor_journal_turn, world->journal);
     node_settle(&world->storage_node, actor_storage_turn, world->storage);
@@ -432,15 +454,18 @@ static bool load(struct engine_world *world, struct proto_message *message)
 
 static bool load_project(struct engine_world *world)
 {
-    static const char modules[] = "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"http://module/\"}]}";
+    static const char modules[] =
+        "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"http://module/\"}]}";
     struct span value;
     struct json_error error;
-    enum result result = json_to_wire(span_text(modules), LIMIT_DEPTH, &world->arena, &value, &error);
+    enum result result =
+        json_to_wire(span_text(modules), LIMIT_DEPTH, &world->arena, &value, &error);
     ASSERT(result == RESULT_OK);
     struct proto_message *message = message_new(PROTO_PROJECT, value.count);
     ASSERT(message != NULL);
-    message->as.project = (struct proto_project){
-        .project = span_text("default"), .workspace = span_text("default"), .modules = message_keep(message, value)};
+    message->as.project = (struct proto_project){.project = span_text("default"),
+                                                 .workspace = span_text("default"),
+                                                 .modules = message_keep(message, value)};
     return load(world, message);
 }
 
@@ -459,7 +484,8 @@ bool engine_world_start(struct engine_world *world)
     struct storage_journal_report report;
     struct storage_journal_options options = {.segment_bytes = SEGMENT_BYTES};
     world->power = true;
-    if (storage_log_open(power_cut_files_layer(world->disk), &options, &world->log, &report) != RESULT_OK) {
+    if (storage_log_open(power_cut_files_layer(world->disk), &options, &world->log, &report) !=
+        RESULT_OK) {
         ASSERT(is_off(world));
         world->power = false;
         return false;
@@ -475,24 +501,25 @@ bool engine_world_start(struct engine_world *world)
         world->shard_sinks[i] = &world->shard_nodes[i].sink;
     }
     make_shards(world);
-    enum result result =
-        actor_registry_new(&(struct actor_registry_options){.self = &world->registry_node.sink,
-                                                            .journal = &world->journal_node.sink,
-                                                            .shards = world->shard_sinks,
-                                                            .shard_count = world->options.shard_count},
-                           &world->registry);
+    enum result result = actor_registry_new(
+        &(struct actor_registry_options){.self = &world->registry_node.sink,
+                                         .journal = &world->journal_node.sink,
+                                         .shards = world->shard_sinks,
+                                         .shard_count = world->options.shard_count},
+        &world->registry);
     ASSERT(result == RESULT_OK);
     struct actor_recovery recovery;
     struct actor_positions positions;
     char error[256];
-    result = actor_recover(&(struct actor_recovery_options){.log = world->log,
-                                                            .state = world->state,
-                                                            .index = world_index_port(world->index),
-                                                            .shards = world->shards,
-                                                            .shard_count = world->options.shard_count,
-                                                            .registry = world->registry,
-                                                            .now = world->now},
-                           &recovery, &positions, error);
+    result =
+        actor_recover(&(struct actor_recovery_options){.log = world->log,
+                                                       .state = world->state,
+                                                       .index = world_index_port(world->index),
+                                                       .shards = world->shards,
+                                                       .shard_count = world->options.shard_count,
+                                                       .registry = world->registry,
+                                                       .now = world->now},
+                      &recovery, &positions, error);
     if (result != RESULT_OK) {
         ASSERT(is_off(world));
         world->power = false;
@@ -501,7 +528,8 @@ bool engine_world_start(struct engine_world *world)
     world->corrupt += recovery.corrupt;
     make_drains(world, &positions);
     open_router(world);
-    return load_project(world) && load_file(world, "approval.bpmn", approval) && load_file(world, "two.bpmn", two_calls);
+    return load_project(world) && load_file(world, "approval.bpmn", approval) &&
+           load_file(world, "two.bpmn", two_calls);
 }
 
 void engine_world_kill(struct engine_world *world)
@@ -569,18 +597,26 @@ uint64_t engine_world_journal_bytes(const struct engine_world *world)
     return world->log->ops->end(world->log) - world->log->ops->begin(world->log);
 }
 
-uint64_t engine_world_corrupt(const struct engine_world *world) { return world->corrupt; }
+uint64_t engine_world_corrupt(const struct engine_world *world)
+{
+    return world->corrupt;
+}
 
-uint32_t engine_world_calls(const struct engine_world *world, const char *execution_id, const char *task_id)
+uint32_t engine_world_calls(const struct engine_world *world, const char *execution_id,
+                            const char *task_id)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->made_count; i++) {
-        count += strcmp(world->made[i].execution_id, execution_id) == 0 && strcmp(world->made[i].task_id, task_id) == 0;
+        count += strcmp(world->made[i].execution_id, execution_id) == 0 &&
+                 strcmp(world->made[i].task_id, task_id) == 0;
     }
     return count;
 }
 
-bool engine_world_repeated_work(const struct engine_world *world) { return world->repeated_work; }
+bool engine_world_repeated_work(const struct engine_world *world)
+{
+    return world->repeated_work;
+}
 
 bool engine_world_indexed_completed(const struct engine_world *world, const char *execution_id)
 {

@@ -1,10 +1,10 @@
 /*
- * engine_world.h: the engine in one thread, for the simulator: real shards, journal, drains and registry; simulated disk,
- * stores, modules, client and time. Whose turn it is, and how much of its mailbox it gets, is drawn from a seed, so a run
- * repeats exactly.
+ * engine_world.h: the engine in one thread, for the simulator: real shards, journal, drains and
+ * registry; simulated disk, stores, modules, client and time. Whose turn it is, and how much of its
+ * mailbox it gets, is drawn from a seed, so a run repeats exactly.
  *
- * The power can go at any operation of the disk; what was not synced or flushed is then gone. engine_world_restart begins
- * again with what is left, as a new process would.
+ * The power can go at any operation of the disk; what was not synced or flushed is then gone.
+ * engine_world_restart begins again with what is left, as a new process would.
  */
 #ifndef TESTS_SIMULATE_ENGINE_WORLD_H
 #define TESTS_SIMULATE_ENGINE_WORLD_H
@@ -30,7 +30,8 @@ struct power_cut_files *engine_world_disk(struct engine_world *world);
 
 /* The power goes at that operation of the disk; UINT64_MAX: never. */
 void engine_world_stop_at(struct engine_world *world, uint64_t operation);
-/* Opens the stores, recovers, and deploys what is not deployed: false when the power went meanwhile. */
+/* Opens the stores, recovers, and deploys what is not deployed: false when the power went
+ * meanwhile. */
 bool engine_world_start(struct engine_world *world);
 /* The power is gone: memory, and all that was not durable, with it. */
 void engine_world_cut(struct engine_world *world, enum power_cut_loss loss);
@@ -38,11 +39,13 @@ void engine_world_cut(struct engine_world *world, enum power_cut_loss loss);
 void engine_world_kill(struct engine_world *world);
 
 /* Asks; the ticket. JSON. */
-uint64_t engine_world_ask(struct engine_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t engine_world_ask(struct engine_world *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* One turn of somebody. false: nothing can happen any more, or the power is gone. */
 bool engine_world_step(struct engine_world *world);
 bool engine_world_has_power(const struct engine_world *world);
-/* The reply to a ticket, a MAP value that lives as long as the world; empty when there is none yet. */
+/* The reply to a ticket, a MAP value that lives as long as the world; empty when there is none yet.
+ */
 struct span engine_world_reply(const struct engine_world *world, uint64_t ticket);
 /* Steps until there is a reply; empty when there will be none. */
 struct span engine_world_await(struct engine_world *world, uint64_t ticket);
@@ -58,8 +61,10 @@ uint64_t engine_world_journal_bytes(const struct engine_world *world);
 /* Executions that recovery set aside, over all starts. */
 uint64_t engine_world_corrupt(const struct engine_world *world);
 /* Module calls of that execution and task so far, over all starts. */
-uint32_t engine_world_calls(const struct engine_world *world, const char *execution_id, const char *task_id);
-/* A call of an earlier task came after one of a later task of the same execution: done work was done again. */
+uint32_t engine_world_calls(const struct engine_world *world, const char *execution_id,
+                            const char *task_id);
+/* A call of an earlier task came after one of a later task of the same execution: done work was
+ * done again. */
 bool engine_world_repeated_work(const struct engine_world *world);
 /* Is the index's newest word on it that it has completed? */
 bool engine_world_indexed_completed(const struct engine_world *world, const char *execution_id);

@@ -27,7 +27,10 @@ struct world_index {
     struct rows flushed;
 };
 
-static struct span row_span(const struct row *row) { return span_of(row->bytes, row->count); }
+static struct span row_span(const struct row *row)
+{
+    return span_of(row->bytes, row->count);
+}
 
 static void row_set(struct row *row, struct span value)
 {
@@ -67,13 +70,18 @@ static struct row *find(const struct rows *rows, struct span execution_id)
     return NULL;
 }
 
-static int64_t revision_of(struct span message) { return wire_int_or(wire_find_text(message, "revision"), 0); }
+static int64_t revision_of(struct span message)
+{
+    return wire_int_or(wire_find_text(message, "revision"), 0);
+}
 
-static enum result apply(struct storage_index *self, const struct span *messages, size_t count, uint64_t position)
+static enum result apply(struct storage_index *self, const struct span *messages, size_t count,
+                         uint64_t position)
 {
     struct rows *rows = &((struct world_index *)self)->now;
     for (size_t i = 0; i < count; i++) {
-        struct row *row = find(rows, wire_string_or(wire_find_text(messages[i], "executionId"), ""));
+        struct row *row =
+            find(rows, wire_string_or(wire_find_text(messages[i], "executionId"), ""));
         if (row == NULL) {
             ASSERT(rows->count < ROWS_MAX);
             row_set(&rows->at[rows->count++], messages[i]);
@@ -91,7 +99,8 @@ static enum result position(struct storage_index *self, uint64_t *out)
     return RESULT_OK;
 }
 
-static enum result row(struct storage_index *self, struct span execution_id, struct arena *arena, struct span *out)
+static enum result row(struct storage_index *self, struct span execution_id, struct arena *arena,
+                       struct span *out)
 {
     const struct row *found = find(&((struct world_index *)self)->now, execution_id);
     if (found == NULL) {
@@ -101,7 +110,8 @@ static enum result row(struct storage_index *self, struct span execution_id, str
     return RESULT_OK;
 }
 
-static enum result list(struct storage_index *self, struct span query, struct arena *arena, struct span *out)
+static enum result list(struct storage_index *self, struct span query, struct arena *arena,
+                        struct span *out)
 {
     static const uint8_t nothing[] = {0x80};
     (void)self;
@@ -110,8 +120,8 @@ static enum result list(struct storage_index *self, struct span query, struct ar
     return RESULT_OK;
 }
 
-static enum result logs(struct storage_index *self, struct span execution_id, uint64_t first_index, uint32_t limit,
-                        struct arena *arena, struct span *out)
+static enum result logs(struct storage_index *self, struct span execution_id, uint64_t first_index,
+                        uint32_t limit, struct arena *arena, struct span *out)
 {
     static const uint8_t nothing[] = {0x90};
     (void)self;
@@ -141,7 +151,10 @@ static enum result remove_row(struct storage_index *self, struct span execution_
     return RESULT_OK;
 }
 
-static void close_index(struct storage_index *self) { (void)self; }
+static void close_index(struct storage_index *self)
+{
+    (void)self;
+}
 
 struct world_index *world_index_new(void)
 {
@@ -166,9 +179,15 @@ void world_index_free(struct world_index *index)
     free(index);
 }
 
-struct storage_index *world_index_port(struct world_index *index) { return &index->port; }
+struct storage_index *world_index_port(struct world_index *index)
+{
+    return &index->port;
+}
 
-void world_index_cut(struct world_index *index) { rows_copy(&index->now, &index->flushed); }
+void world_index_cut(struct world_index *index)
+{
+    rows_copy(&index->now, &index->flushed);
+}
 
 struct span world_index_row(const struct world_index *index, const char *execution_id)
 {

@@ -1,6 +1,7 @@
 /*
- * world_index.h: the index port in memory, for the simulator: the newest audit message of each execution, and the loss of what
- * was not flushed. Lists and logs are answered empty: nothing in the simulation asks for them.
+ * world_index.h: the index port in memory, for the simulator: the newest audit message of each
+ * execution, and the loss of what was not flushed. Lists and logs are answered empty: nothing in
+ * the simulation asks for them.
  */
 #ifndef TESTS_SIMULATE_WORLD_INDEX_H
 #define TESTS_SIMULATE_WORLD_INDEX_H

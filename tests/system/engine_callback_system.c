@@ -1,28 +1,33 @@
 /*
- * engine_callback_system.c: executions that wait, over the real actors and stores: callbacks, human tasks, channel sessions,
- * timers, time-outs, operator verbs, repeats in flight.
+ * engine_callback_system.c: executions that wait, over the real actors and stores: callbacks, human
+ * tasks, channel sessions, timers, time-outs, operator verbs, repeats in flight.
  */
 #include "tests/system/engine_host.h"
 
 #define BPMN "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\">"
-#define FLOW(id, from, to) "<sequenceFlow id=\"" id "\" sourceRef=\"" from "\" targetRef=\"" to "\"/>"
+#define FLOW(id, from, to)                                                                         \
+    "<sequenceFlow id=\"" id "\" sourceRef=\"" from "\" targetRef=\"" to "\"/>"
 
 static const char approval[] = BPMN
     "<process id=\"approval\" isExecutable=\"true\"><startEvent id=\"s\"/>"
     "<userTask id=\"approve\" name=\"Approve it\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "approve")
         FLOW("f2", "approve", "e") "</process></definitions>";
 
-static const char pair[] = BPMN
-    "<process id=\"pair\" isExecutable=\"true\"><startEvent id=\"s\"/><parallelGateway id=\"fork\"/>"
-    "<userTask id=\"left\"/><userTask id=\"right\"/><parallelGateway id=\"join\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "fork")
-        FLOW("f2", "fork", "left") FLOW("f3", "fork", "right") FLOW("f4", "left", "join") FLOW("f5", "right", "join")
-            FLOW("f6", "join", "e") "</process></definitions>";
+static const char pair[] =
+    BPMN "<process id=\"pair\" isExecutable=\"true\"><startEvent id=\"s\"/><parallelGateway "
+         "id=\"fork\"/>"
+         "<userTask id=\"left\"/><userTask id=\"right\"/><parallelGateway id=\"join\"/><endEvent "
+         "id=\"e\"/>" FLOW("f1", "s", "fork") FLOW("f2", "fork", "left") FLOW("f3", "fork", "right")
+             FLOW("f4", "left", "join") FLOW("f5", "right", "join")
+                 FLOW("f6", "join", "e") "</process></definitions>";
 
-static const char nap[] = BPMN
-    "<process id=\"nap\" isExecutable=\"true\"><startEvent id=\"s\"/><intermediateCatchEvent id=\"sleep\">"
-    "<timerEventDefinition><timeDuration>PT0.2S</timeDuration></timerEventDefinition></intermediateCatchEvent>"
-    "<userTask id=\"after\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "sleep") FLOW("f2", "sleep", "after")
-        FLOW("f3", "after", "e") "</process></definitions>";
+static const char nap[] =
+    BPMN "<process id=\"nap\" isExecutable=\"true\"><startEvent id=\"s\"/><intermediateCatchEvent "
+         "id=\"sleep\">"
+         "<timerEventDefinition><timeDuration>PT0.2S</timeDuration></timerEventDefinition></"
+         "intermediateCatchEvent>"
+         "<userTask id=\"after\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "sleep")
+             FLOW("f2", "sleep", "after") FLOW("f3", "after", "e") "</process></definitions>";
 
 static struct span start(struct engine_host *host, const char *process, const char *more)
 {
@@ -46,7 +51,8 @@ static struct span verb(struct engine_host *host, const char *op, struct span id
 static void waits_and_resumes(struct engine_host *host)
 {
     CHECK_CASE("a human task waits, its callback ends the execution");
-    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"approval\",\"request\":{\"total\":5}}");
+    struct span reply =
+        host_call(host, "{\"op\":\"start\",\"process\":\"approval\",\"request\":{\"total\":5}}");
     struct span id = host_text(reply, "executionId");
     CHECK_INT(host_int(reply, "state"), 3);
     CHECK_TEXT(host_text(reply, "lifecycle"), "WaitingForHuman");
@@ -79,7 +85,8 @@ static void callbacks_race(struct engine_host *host)
     enum { RACERS = 20 };
     struct span id = start(host, "approval", "");
     for (int i = 0; i < RACERS; i++) {
-        REQUIRE(host_send(host, "{\"op\":\"callback\",\"executionId\":\"%.*s\"}", SPAN_ARG(id)) != 0);
+        REQUIRE(host_send(host, "{\"op\":\"callback\",\"executionId\":\"%.*s\"}", SPAN_ARG(id)) !=
+                0);
     }
     int won = 0;
     int late = 0;
@@ -122,12 +129,20 @@ static void lists_tasks(struct engine_host *host)
     struct span task = wire_at(wire_find_text(tasks, "tasks"), 0);
     CHECK_TEXT(host_text(task, "taskId"), "approve");
     CHECK_TEXT(host_text(task, "taskName"), "Approve it");
-    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\",\"limit\":2}"), "tasks")), 2);
-    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"tasks\",\"executionId\":\"%.*s\"}", SPAN_ARG(ids[1])), "tasks")), 1);
+    CHECK_INT(
+        wire_count(wire_find_text(
+            host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\",\"limit\":2}"), "tasks")),
+        2);
+    CHECK_INT(wire_count(wire_find_text(
+                  host_call(host, "{\"op\":\"tasks\",\"executionId\":\"%.*s\"}", SPAN_ARG(ids[1])),
+                  "tasks")),
+              1);
     for (int i = 0; i < 5; i++) {
         CHECK_OK(callback(host, ids[i], ""));
     }
-    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\"}"), "tasks")), 0);
+    CHECK_INT(wire_count(wire_find_text(
+                  host_call(host, "{\"op\":\"tasks\",\"process\":\"approval\"}"), "tasks")),
+              0);
 }
 
 static void timers_fire(struct engine_host *host)
@@ -166,24 +181,29 @@ static void operators_act(struct engine_host *host)
 static void operators_delete(struct engine_host *host)
 {
     CHECK_CASE("a deleted execution is nowhere, waiting or ended; its id is free again");
-    struct span waiting = start(host, "approval", ",\"executionId\":\"gone-1\",\"channelSessionId\":\"s-gone\"");
+    struct span waiting =
+        start(host, "approval", ",\"executionId\":\"gone-1\",\"channelSessionId\":\"s-gone\"");
     CHECK_OK(verb(host, "delete", waiting));
     CHECK_TEXT(host_error(verb(host, "get", waiting)), "SessionNotFound");
     CHECK_TEXT(host_error(callback(host, waiting, "")), "SessionNotFound");
-    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"callback\",\"channelSessionId\":\"s-gone\"}")), "SessionNotFound");
+    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"callback\",\"channelSessionId\":\"s-gone\"}")),
+               "SessionNotFound");
     CHECK_TEXT(host_error(verb(host, "delete", waiting)), "SessionNotFound");
 
     struct span ended = start(host, "approval", ",\"executionId\":\"gone-1\"");
     CHECK_INT(host_int(callback(host, ended, ""), "state"), 40);
     CHECK_OK(verb(host, "delete", ended));
     CHECK_TEXT(host_error(verb(host, "get", ended)), "SessionNotFound");
-    CHECK_INT(wire_count(wire_find_text(host_call(host, "{\"op\":\"list\",\"executionId\":\"gone-1\"}"), "gone")), 0);
+    CHECK_INT(wire_count(wire_find_text(
+                  host_call(host, "{\"op\":\"list\",\"executionId\":\"gone-1\"}"), "gone")),
+              0);
 }
 
 static void times_out(struct engine_host *host)
 {
     CHECK_CASE("accepted is answered when it is durable, though the segment may go on");
-    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"nap\",\"wait\":\"accepted\"}");
+    struct span reply =
+        host_call(host, "{\"op\":\"start\",\"process\":\"nap\",\"wait\":\"accepted\"}");
     CHECK_OK(reply);
     CHECK_INT((int)host_text(reply, "executionId").count, 36);
     CHECK_OK(verb(host, "abort", host_text(reply, "executionId")));
@@ -209,7 +229,8 @@ static void run(struct actor_runtime_options options)
     times_out(&host);
 
     CHECK_CASE("what waits is there after an orderly restart, sessions and tasks too");
-    struct span id = start(&host, "approval", ",\"channelSessionId\":\"kept\",\"executionId\":\"kept-1\"");
+    struct span id =
+        start(&host, "approval", ",\"channelSessionId\":\"kept\",\"executionId\":\"kept-1\"");
     (void)id;
     CHECK_INT(actor_runtime_drain(host.runtime, 20000), RESULT_OK);
     host_close(&host);

@@ -1,6 +1,7 @@
 /*
- * engine_crash_system.c: the engine runs in a child process that is killed with SIGKILL; a new one goes on with what is on
- * the disk. Everything acknowledged is there; a module step whose answer was committed does not run again.
+ * engine_crash_system.c: the engine runs in a child process that is killed with SIGKILL; a new one
+ * goes on with what is on the disk. Everything acknowledged is there; a module step whose answer
+ * was committed does not run again.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,17 +10,20 @@
 #include "tests/system/http_server.h"
 
 #define BPMN "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\">"
-#define FLOW(id, from, to) "<sequenceFlow id=\"" id "\" sourceRef=\"" from "\" targetRef=\"" to "\"/>"
+#define FLOW(id, from, to)                                                                         \
+    "<sequenceFlow id=\"" id "\" sourceRef=\"" from "\" targetRef=\"" to "\"/>"
 
-static const char approval[] = BPMN
-    "<process id=\"approval\" isExecutable=\"true\"><startEvent id=\"s\"/><userTask id=\"approve\"/><endEvent id=\"e\"/>" FLOW(
-        "f1", "s", "approve") FLOW("f2", "approve", "e") "</process></definitions>";
+static const char approval[] =
+    BPMN "<process id=\"approval\" isExecutable=\"true\"><startEvent id=\"s\"/><userTask "
+         "id=\"approve\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "approve")
+             FLOW("f2", "approve", "e") "</process></definitions>";
 
 /* Two calls: the first is answered and committed before the kill, the second is not. */
-static const char two_calls[] = BPMN
-    "<process id=\"two\" isExecutable=\"true\"><startEvent id=\"s\"/><serviceTask id=\"first\"/><sendTask id=\"second\"/>"
-    "<endEvent id=\"e\"/>" FLOW("f1", "s", "first") FLOW("f2", "first", "second") FLOW("f3", "second", "e")
-        "</process></definitions>";
+static const char two_calls[] =
+    BPMN "<process id=\"two\" isExecutable=\"true\"><startEvent id=\"s\"/><serviceTask "
+         "id=\"first\"/><sendTask id=\"second\"/>"
+         "<endEvent id=\"e\"/>" FLOW("f1", "s", "first") FLOW("f2", "first", "second")
+             FLOW("f3", "second", "e") "</process></definitions>";
 
 /* ---- a child that runs the engine until it is killed ---- */
 
@@ -31,7 +35,8 @@ struct child {
 
 static int told_from; /* the child's end */
 
-static struct child begin(void (*run)(const char *directory, int acknowledge), const char *directory)
+static struct child begin(void (*run)(const char *directory, int acknowledge),
+                          const char *directory)
 {
     int ends[2];
     int told[2];
@@ -61,7 +66,8 @@ static void await(const struct child *child, int count)
 {
     char bytes[256];
     while (count > 0) {
-        ssize_t got = read(child->acknowledged, bytes, (size_t)count < sizeof bytes ? (size_t)count : sizeof bytes);
+        ssize_t got = read(child->acknowledged, bytes,
+                           (size_t)count < sizeof bytes ? (size_t)count : sizeof bytes);
         REQUIRE(got > 0);
         count -= (int)got;
     }
@@ -94,7 +100,10 @@ static void start_thousand(const char *directory, int to)
     host_open(host, directory, options_of(2));
     host_deploy(host, "approval.bpmn", approval);
     for (int i = 0; i < WAITING; i++) {
-        REQUIRE(host_send(host, "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-%d\",\"channelSessionId\":\"c-%d\"}", i, i) != 0);
+        REQUIRE(host_send(host,
+                          "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-%d\","
+                          "\"channelSessionId\":\"c-%d\"}",
+                          i, i) != 0);
         if (i % 200 == 199) {
             for (int k = 0; k < 200; k++) {
                 uint64_t ticket;
@@ -107,7 +116,8 @@ static void start_thousand(const char *directory, int to)
 
 static void thousand_wait_across_a_kill(void)
 {
-    CHECK_CASE("1,000 wait, kill -9, restart with another number of shards: all get their callback and complete");
+    CHECK_CASE("1,000 wait, kill -9, restart with another number of shards: all get their callback "
+               "and complete");
     char directory[128];
     struct engine_host host;
     host_directory(directory);
@@ -141,7 +151,8 @@ static void thousand_wait_across_a_kill(void)
     CHECK_CASE("and a second restart finds none of them waiting, all of them ended");
     host_open(&host, directory, options_of(1));
     CHECK_INT(host.recovery.executions, 0);
-    CHECK_TEXT(host_error(host_call(&host, "{\"op\":\"callback\",\"executionId\":\"e-7\"}")), "AlreadyFinished");
+    CHECK_TEXT(host_error(host_call(&host, "{\"op\":\"callback\",\"executionId\":\"e-7\"}")),
+               "AlreadyFinished");
     CHECK_INT(host_int(host_call(&host, "{\"op\":\"get\",\"executionId\":\"e-8\"}"), "state"), 40);
     host_close(&host);
     host_remove_directory(directory);
@@ -156,10 +167,16 @@ static void churn(const char *directory, int to)
     host_open(host, directory, options_of(1));
     host_deploy(host, "approval.bpmn", approval);
     for (int i = 0;; i++) {
-        REQUIRE(host_int(host_call(host, "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-%d\"}", i), "state") == 3);
+        REQUIRE(
+            host_int(host_call(
+                         host,
+                         "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-%d\"}", i),
+                     "state") == 3);
         acknowledge(to);
         if (i % 2 == 1) {
-            struct span done = host_call(host, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"requestId\":\"r-%d\"}", i, i);
+            struct span done = host_call(
+                host, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"requestId\":\"r-%d\"}", i,
+                i);
             REQUIRE(host_int(done, "state") == 40);
             acknowledge(to);
         }
@@ -188,16 +205,21 @@ static void killed_at_any_moment(int acknowledged)
         bool callback_acknowledged = i % 2 == 1 && seen + 2 <= acknowledged;
         struct span got = host_call(&host, "{\"op\":\"get\",\"executionId\":\"e-%d\"}", i);
         int64_t state = host_int(got, "state");
-        CHECK(state == expected || (!callback_acknowledged && state == 3) || (i % 2 == 1 && state == 40));
+        CHECK(state == expected || (!callback_acknowledged && state == 3) ||
+              (i % 2 == 1 && state == 40));
         if (callback_acknowledged) {
-            struct span again = host_call(&host, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"requestId\":\"r-%d\"}", i, i);
+            struct span again = host_call(
+                &host, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"requestId\":\"r-%d\"}", i,
+                i);
             CHECK_INT(host_int(again, "state"), 40);
         }
         seen += i % 2 == 0 ? 1 : 2;
         starts++;
     }
     CHECK(starts > 0);
-    CHECK_TEXT(host_error(host_call(&host, "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-0\"}")), "AlreadyExists");
+    CHECK_TEXT(host_error(host_call(
+                   &host, "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-0\"}")),
+               "AlreadyExists");
     host_close(&host);
     host_remove_directory(directory);
 }
@@ -216,27 +238,31 @@ static void start_two(const char *directory, int to)
     host_open(host, directory, options_of(1));
     host_modules(host, modules_json);
     host_deploy(host, "two.bpmn", two_calls);
-    REQUIRE(host_send(host, "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"m-1\",\"requestId\":\"start-m\"}") != 0);
+    REQUIRE(host_send(host, "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"m-1\","
+                            "\"requestId\":\"start-m\"}") != 0);
     acknowledge(to);
 }
 
 static void committed_calls_do_not_run_again(void)
 {
-    CHECK_CASE("a call whose answer was committed does not run again; one in flight does, with the same key");
+    CHECK_CASE("a call whose answer was committed does not run again; one in flight does, with the "
+               "same key");
     char directory[128];
     char first[TEST_HTTP_URL_BYTES], second[TEST_HTTP_URL_BYTES];
     struct engine_host host;
     static const struct test_http_reply at_once[] = {{.body = "{\"execution\":{\"first\":1}}"}};
     static const struct test_http_reply gated[] = {{.body = "{}", .gated = true}};
     host_directory(directory);
-    struct child child = begin(start_two, directory); /* before the server: forks are made of one thread */
+    struct child child =
+        begin(start_two, directory); /* before the server: forks are made of one thread */
     modules = test_http_start();
     test_http_script(modules, "/first", at_once, 1);
     test_http_script(modules, "/second", gated, 1);
     test_http_url(modules, "/first", first);
     test_http_url(modules, "/second", second);
     snprintf(modules_json, sizeof modules_json,
-             "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\"},{\"taskTypes\":[\"sendTask\"],\"url\":\"%s\"}]}",
+             "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\"},{\"taskTypes\":["
+             "\"sendTask\"],\"url\":\"%s\"}]}",
              first, second);
     REQUIRE(write(child.told, modules_json, strlen(modules_json)) > 0);
     await(&child, 1);
@@ -251,7 +277,9 @@ static void committed_calls_do_not_run_again(void)
     REQUIRE(test_http_wait(modules, "/second", 2, HOST_TIMEOUT_MS));
     test_http_release(modules, 2);
     CHECK_CASE("and the start's requestId still means it: a repeat attaches and hears the end");
-    struct span reply = host_call(&host, "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"m-1\",\"requestId\":\"start-m\"}");
+    struct span reply = host_call(
+        &host,
+        "{\"op\":\"start\",\"process\":\"two\",\"executionId\":\"m-1\",\"requestId\":\"start-m\"}");
     if (!CHECK_OK(reply)) {
         host_print(&host, "start", reply);
     }
@@ -260,7 +288,8 @@ static void committed_calls_do_not_run_again(void)
     CHECK_INT(test_http_count(modules, "/second"), 2);
     struct test_http_request before, after;
     REQUIRE(test_http_request(modules, 1, &before) && test_http_request(modules, 2, &after));
-    CHECK(span_equal(test_http_header(&before, "Idempotency-Key"), test_http_header(&after, "Idempotency-Key")));
+    CHECK(span_equal(test_http_header(&before, "Idempotency-Key"),
+                     test_http_header(&after, "Idempotency-Key")));
     host_close(&host);
     test_http_stop(modules);
     host_remove_directory(directory);

@@ -1,6 +1,7 @@
 /*
- * engine_host.h: the real engine for test programs: embedded stores in a directory, all actors, the HTTP dispatcher, and an
- * in-process client in place of the NNG front. Requests and replies are written as JSON.
+ * engine_host.h: the real engine for test programs: embedded stores in a directory, all actors, the
+ * HTTP dispatcher, and an in-process client in place of the NNG front. Requests and replies are
+ * written as JSON.
  */
 #ifndef TESTS_SYSTEM_ENGINE_HOST_H
 #define TESTS_SYSTEM_ENGINE_HOST_H
@@ -23,7 +24,8 @@
 #include "transport/modules.h"
 
 /* {"ok":true,…}? */
-#define CHECK_OK(reply) check_one(wire_bool_or(wire_find_text((reply), "ok"), false), "reply is ok", __FILE__, __LINE__)
+#define CHECK_OK(reply)                                                                            \
+    check_one(wire_bool_or(wire_find_text((reply), "ok"), false), "reply is ok", __FILE__, __LINE__)
 
 enum { HOST_TIMEOUT_MS = 60000 };
 
@@ -69,7 +71,8 @@ static inline const char *host_path(const struct engine_host *host, const char *
 }
 
 /* Options: all zero but what the test is about (ports are filled in here). */
-static inline void host_open(struct engine_host *host, const char *directory, struct actor_runtime_options options)
+static inline void host_open(struct engine_host *host, const char *directory,
+                             struct actor_runtime_options options)
 {
     char path[192];
     *host = (struct engine_host){0};
@@ -79,16 +82,19 @@ static inline void host_open(struct engine_host *host, const char *directory, st
     struct storage_journal_options journal = {.segment_bytes = 4 << 20};
     REQUIRE(storage_posix_new(host_path(host, "journal", path), &host->files) == RESULT_OK);
     REQUIRE(storage_log_open(host->files, &journal, &host->journal, &report) == RESULT_OK);
-    REQUIRE(storage_lmdb_state_open(host_path(host, "state", path), 1ull << 32, &host->state) == RESULT_OK);
-    REQUIRE(storage_lmdb_blob_open(host_path(host, "blobs", path), 1ull << 32, &host->blob) == RESULT_OK);
-    REQUIRE(storage_sqlite_index_open(host_path(host, "audit.db", path), &host->index) == RESULT_OK);
+    REQUIRE(storage_lmdb_state_open(host_path(host, "state", path), 1ull << 32, &host->state) ==
+            RESULT_OK);
+    REQUIRE(storage_lmdb_blob_open(host_path(host, "blobs", path), 1ull << 32, &host->blob) ==
+            RESULT_OK);
+    REQUIRE(storage_sqlite_index_open(host_path(host, "audit.db", path), &host->index) ==
+            RESULT_OK);
     options.journal = host->journal;
     options.state = host->state;
     options.blob = host->blob;
     options.index = host->index;
     REQUIRE(actor_runtime_new(&options, &host->runtime) == RESULT_OK);
-    struct transport_modules_options modules = {.loop = actor_runtime_loop(host->runtime, ACTOR_LOOP_IO),
-                                                .queue_max = 1024};
+    struct transport_modules_options modules = {
+        .loop = actor_runtime_loop(host->runtime, ACTOR_LOOP_IO), .queue_max = 1024};
     REQUIRE(transport_modules_open(&modules, &host->modules) == RESULT_OK);
     actor_runtime_set_modules(host->runtime, transport_modules_sink(host->modules));
     char error[256] = "";
@@ -139,12 +145,14 @@ static inline struct proto_message *host_message(struct engine_host *host, struc
     message->as.request = (struct proto_request){.operation = proto_operation_parse(op),
                                                  .spelling = PROTO_JSON,
                                                  .body = message_keep(message, body)};
-    message->reply_to = (struct proto_address){.sink = &host->replies.sink, .ticket = ++host->ticket};
+    message->reply_to =
+        (struct proto_address){.sink = &host->replies.sink, .ticket = ++host->ticket};
     return message;
 }
 
 /* Sends and does not wait; the ticket, or 0 when it was refused with AGAIN. */
-static inline uint64_t host_send(struct engine_host *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline uint64_t host_send(struct engine_host *host, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static inline uint64_t host_send_value(struct engine_host *host, struct span body)
 {
@@ -185,7 +193,8 @@ static inline struct span host_next_reply(struct engine_host *host, uint64_t *ti
     return body;
 }
 
-static inline struct span host_call(struct engine_host *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline struct span host_call(struct engine_host *host, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* One request, its reply. Nothing else may be in flight. */
 static inline struct span host_call(struct engine_host *host, const char *format, ...)

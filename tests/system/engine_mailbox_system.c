@@ -1,6 +1,7 @@
 /*
- * engine_mailbox_system.c: many senders hammer one loop. Under ThreadSanitizer this is the proof of the mailbox's
- * happens-before; anywhere it shows that no message is lost, doubled or out of order, and that no wake-up is missed.
+ * engine_mailbox_system.c: many senders hammer one loop. Under ThreadSanitizer this is the proof of
+ * the mailbox's happens-before; anywhere it shows that no message is lost, doubled or out of order,
+ * and that no wake-up is missed.
  */
 #include <pthread.h>
 
@@ -63,7 +64,8 @@ static void nothing_is_lost(void)
 {
     CHECK_CASE("every message arrives once, in each sender's order");
     struct actor_loop loop;
-    struct receiver receiver = {.mutex = PTHREAD_MUTEX_INITIALIZER, .all = PTHREAD_COND_INITIALIZER};
+    struct receiver receiver = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                .all = PTHREAD_COND_INITIALIZER};
     struct sender senders[SENDERS];
     pthread_t threads[SENDERS];
     REQUIRE(actor_loop_init(&loop, "receiver", 16) == RESULT_OK);
@@ -87,7 +89,8 @@ static void nothing_is_lost(void)
     actor_loop_stop(&loop);
     CHECK_INT(receiver.received, SENDERS * EACH);
     CHECK_INT(receiver.disorder, 0);
-    fprintf(stderr, "  %llu turns for %d messages\n", (unsigned long long)actor_loop_turns(&loop), SENDERS * EACH);
+    fprintf(stderr, "  %llu turns for %d messages\n", (unsigned long long)actor_loop_turns(&loop),
+            SENDERS * EACH);
     actor_loop_release(&loop);
 }
 

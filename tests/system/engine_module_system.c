@@ -6,8 +6,10 @@
 
 static const char call[] =
     "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\">"
-    "<process id=\"call\" isExecutable=\"true\"><startEvent id=\"s\"/><serviceTask id=\"work\"/><endEvent id=\"e\"/>"
-    "<sequenceFlow id=\"f1\" sourceRef=\"s\" targetRef=\"work\"/><sequenceFlow id=\"f2\" sourceRef=\"work\" targetRef=\"e\"/>"
+    "<process id=\"call\" isExecutable=\"true\"><startEvent id=\"s\"/><serviceTask "
+    "id=\"work\"/><endEvent id=\"e\"/>"
+    "<sequenceFlow id=\"f1\" sourceRef=\"s\" targetRef=\"work\"/><sequenceFlow id=\"f2\" "
+    "sourceRef=\"work\" targetRef=\"e\"/>"
     "</process></definitions>";
 
 static void use_module(struct engine_host *host, struct test_http *server, const char *path)
@@ -16,18 +18,21 @@ static void use_module(struct engine_host *host, struct test_http *server, const
     char modules[512];
     test_http_url(server, path, url);
     snprintf(modules, sizeof modules,
-             "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\",\"timeoutMs\":5000}]}", url);
+             "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\",\"timeoutMs\":5000}]}",
+             url);
     host_modules(host, modules);
 }
 
 static void answers(struct engine_host *host, struct test_http *server)
 {
     CHECK_CASE("a module's answer is merged and the execution ends");
-    static const struct test_http_reply replies[] = {{.body = "{\"response\":{\"paid\":true},\"execution\":{\"n\":2}}"}};
+    static const struct test_http_reply replies[] = {
+        {.body = "{\"response\":{\"paid\":true},\"execution\":{\"n\":2}}"}};
     test_http_script(server, "/pay", replies, 1);
     use_module(host, server, "/pay");
 
-    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"call\",\"request\":{\"total\":5}}");
+    struct span reply =
+        host_call(host, "{\"op\":\"start\",\"process\":\"call\",\"request\":{\"total\":5}}");
 
     if (!CHECK_OK(reply)) {
         host_print(host, "start", reply);
@@ -41,7 +46,8 @@ static void answers(struct engine_host *host, struct test_http *server)
     CHECK_INT((int)test_http_header(&request, "traceparent").count, 55);
 }
 
-/* Until the execution is in that state; looks go through the engine, and the retries take a second or two. */
+/* Until the execution is in that state; looks go through the engine, and the retries take a second
+ * or two. */
 static struct span await_state(struct engine_host *host, struct span id, int64_t state)
 {
     struct span got = SPAN_EMPTY;
@@ -55,8 +61,10 @@ static struct span await_state(struct engine_host *host, struct span id, int64_t
 
 static void retries(struct engine_host *host, struct test_http *server)
 {
-    CHECK_CASE("503 twice, then 200: Waiting (retry) at first, three attempts with one key, then Completed");
-    static const struct test_http_reply replies[] = {{.status = 503}, {.status = 503}, {.body = "{}"}};
+    CHECK_CASE("503 twice, then 200: Waiting (retry) at first, three attempts with one key, then "
+               "Completed");
+    static const struct test_http_reply replies[] = {
+        {.status = 503}, {.status = 503}, {.body = "{}"}};
     test_http_script(server, "/flaky", replies, 3);
     use_module(host, server, "/flaky");
     size_t before = test_http_count(server, NULL);
@@ -68,13 +76,16 @@ static void retries(struct engine_host *host, struct test_http *server)
     await_state(host, host_text(reply, "executionId"), 40);
     CHECK_INT(test_http_count(server, "/flaky"), 3);
     struct test_http_request first, last;
-    REQUIRE(test_http_request(server, before, &first) && test_http_request(server, before + 2, &last));
-    CHECK(span_equal(test_http_header(&first, "Idempotency-Key"), test_http_header(&last, "Idempotency-Key")));
+    REQUIRE(test_http_request(server, before, &first) &&
+            test_http_request(server, before + 2, &last));
+    CHECK(span_equal(test_http_header(&first, "Idempotency-Key"),
+                     test_http_header(&last, "Idempotency-Key")));
 }
 
 static void fails_for_good(struct engine_host *host, struct test_http *server)
 {
-    CHECK_CASE("404: failed at once; an operator's retry, after the module is mended, goes on from there");
+    CHECK_CASE(
+        "404: failed at once; an operator's retry, after the module is mended, goes on from there");
     static const struct test_http_reply missing[] = {{.status = 404}};
     static const struct test_http_reply mended[] = {{.body = "{}"}};
     test_http_script(server, "/gone", missing, 1);
@@ -88,7 +99,8 @@ static void fails_for_good(struct engine_host *host, struct test_http *server)
     CHECK_INT(test_http_count(server, "/gone"), 1);
     test_http_script(server, "/gone", mended, 1);
     struct span id = host_text(reply, "executionId");
-    struct span again = host_call(host, "{\"op\":\"retry\",\"executionId\":\"%.*s\"}", SPAN_ARG(id));
+    struct span again =
+        host_call(host, "{\"op\":\"retry\",\"executionId\":\"%.*s\"}", SPAN_ARG(id));
     if (!CHECK_OK(again)) {
         host_print(host, "retry", again);
     }
@@ -98,7 +110,8 @@ static void fails_for_good(struct engine_host *host, struct test_http *server)
 static void nobody_listens(struct engine_host *host)
 {
     CHECK_CASE("nothing listens: retried, then MaxRetriesExceeded");
-    host_modules(host, "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"http://127.0.0.1:9/\",\"maxAttempts\":2}]}");
+    host_modules(host, "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"http://"
+                       "127.0.0.1:9/\",\"maxAttempts\":2}]}");
 
     struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"call\"}");
 
@@ -113,15 +126,18 @@ static void times_out(struct engine_host *host, struct test_http *server)
     static const struct test_http_reply gated[] = {{.body = "{}", .gated = true}};
     test_http_script(server, "/slow", gated, 1);
     use_module(host, server, "/slow");
-    static const char start[] = "{\"op\":\"start\",\"process\":\"call\",\"requestId\":\"slow-1\",\"timeoutMs\":50}";
+    static const char start[] =
+        "{\"op\":\"start\",\"process\":\"call\",\"requestId\":\"slow-1\",\"timeoutMs\":50}";
 
     struct span timeout = host_call(host, start);
     CHECK_TEXT(host_error(timeout), "Timeout");
     struct span id = host_text(timeout, "executionId");
     CHECK_INT((int)id.count, 36);
     CHECK(test_http_wait(server, "/slow", 1, HOST_TIMEOUT_MS));
-    CHECK_CASE("the same again while it runs attaches: one execution, one call, one reply for both");
-    static const char patient[] = "{\"op\":\"start\",\"process\":\"call\",\"requestId\":\"slow-2\"}";
+    CHECK_CASE(
+        "the same again while it runs attaches: one execution, one call, one reply for both");
+    static const char patient[] =
+        "{\"op\":\"start\",\"process\":\"call\",\"requestId\":\"slow-2\"}";
     uint64_t one = host_send(host, patient);
     CHECK(test_http_wait(server, "/slow", 2, HOST_TIMEOUT_MS));
     uint64_t two = host_send(host, patient);
@@ -145,17 +161,20 @@ static void callback_during_call(struct engine_host *host, struct test_http *ser
     static const struct test_http_reply gated[] = {{.body = "{}", .gated = true}};
     test_http_script(server, "/late", gated, 1);
     use_module(host, server, "/late");
-    uint64_t start = host_send(host, "{\"op\":\"start\",\"process\":\"call\",\"executionId\":\"late-1\"}");
+    uint64_t start =
+        host_send(host, "{\"op\":\"start\",\"process\":\"call\",\"executionId\":\"late-1\"}");
     CHECK(test_http_wait(server, "/late", 1, HOST_TIMEOUT_MS));
     uint64_t delete = host_send(host, "{\"op\":\"delete\",\"executionId\":\"late-1\"}");
     uint64_t tickets[2];
-    struct span replies[2] = {host_next_reply(host, &tickets[0]), host_next_reply(host, &tickets[1])};
+    struct span replies[2] = {host_next_reply(host, &tickets[0]),
+                              host_next_reply(host, &tickets[1])};
     struct span started = tickets[0] == start ? replies[0] : replies[1];
     struct span deleted = tickets[0] == delete ? replies[0] : replies[1];
     CHECK_TEXT(host_error(started), "Aborted");
     CHECK_OK(deleted);
     test_http_release(server, 1);
-    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"get\",\"executionId\":\"late-1\"}")), "SessionNotFound");
+    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"get\",\"executionId\":\"late-1\"}")),
+               "SessionNotFound");
 }
 
 static void overloads(void)

@@ -1,5 +1,6 @@
 /*
- * engine_start_system.c: starts over the real actors and stores: what comes back, what is refused, what is remembered.
+ * engine_start_system.c: starts over the real actors and stores: what comes back, what is refused,
+ * what is remembered.
  */
 #include "tests/system/engine_host.h"
 
@@ -11,7 +12,8 @@ static const char startend[] =
 static void starts_and_ends(struct engine_host *host)
 {
     CHECK_CASE("a start runs to its end and is answered with the state");
-    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"startend\",\"request\":{\"a\":1}}");
+    struct span reply =
+        host_call(host, "{\"op\":\"start\",\"process\":\"startend\",\"request\":{\"a\":1}}");
 
     CHECK_OK(reply);
     CHECK_INT(host_int(reply, "state"), 40);
@@ -24,10 +26,13 @@ static void starts_and_ends(struct engine_host *host)
 static void asks_for_an_ended_one(struct engine_host *host)
 {
     CHECK_CASE("an ended execution is found through index and blob");
-    struct span reply = host_call(host, "{\"op\":\"start\",\"process\":\"startend\",\"request\":{\"a\":7}}");
+    struct span reply =
+        host_call(host, "{\"op\":\"start\",\"process\":\"startend\",\"request\":{\"a\":7}}");
     struct span id = host_text(reply, "executionId");
 
-    struct span got = host_call(host, "{\"op\":\"get\",\"executionId\":\"%.*s\",\"include\":[\"payloads\",\"map\",\"logs\",\"definition\"]}",
+    struct span got = host_call(host,
+                                "{\"op\":\"get\",\"executionId\":\"%.*s\",\"include\":["
+                                "\"payloads\",\"map\",\"logs\",\"definition\"]}",
                                 SPAN_ARG(id));
 
     CHECK_OK(got);
@@ -36,11 +41,14 @@ static void asks_for_an_ended_one(struct engine_host *host)
     CHECK_INT(wire_count(wire_find_text(got, "executionMap")), 2);
     CHECK_HAS(host_text(wire_find_text(got, "definition"), "content"), "startEvent");
     CHECK(wire_is(wire_find_text(got, "logs"), WIRE_ARRAY));
-    struct span callback = host_call(host, "{\"op\":\"callback\",\"executionId\":\"%.*s\"}", SPAN_ARG(id));
+    struct span callback =
+        host_call(host, "{\"op\":\"callback\",\"executionId\":\"%.*s\"}", SPAN_ARG(id));
     CHECK_TEXT(host_error(callback), "AlreadyFinished");
-    struct span again = host_call(host, "{\"op\":\"start\",\"process\":\"startend\",\"executionId\":\"%.*s\"}", SPAN_ARG(id));
+    struct span again = host_call(
+        host, "{\"op\":\"start\",\"process\":\"startend\",\"executionId\":\"%.*s\"}", SPAN_ARG(id));
     CHECK_TEXT(host_error(again), "AlreadyExists");
-    struct span state = wire_find_text(wire_find_text(wire_find_text(again, "error"), "details"), "state");
+    struct span state =
+        wire_find_text(wire_find_text(wire_find_text(again, "error"), "details"), "state");
     CHECK_INT(wire_int_or(state, 0), 40);
 }
 
@@ -68,21 +76,28 @@ static void refuses(struct engine_host *host)
     } rows[] = {
         {"{\"op\":\"start\"}", "InvalidRequest", "process"},
         {"{\"op\":\"start\",\"process\":\"nowhere\"}", "DefinitionNotFound", "nowhere"},
-        {"{\"op\":\"start\",\"process\":\"startend\",\"version\":9}", "DefinitionNotFound", "startend"},
-        {"{\"op\":\"start\",\"process\":\"startend\",\"executionId\":\"../x\"}", "InvalidRequest", "executionId"},
-        {"{\"op\":\"start\",\"process\":\"startend\",\"workspaceId\":\".\"}", "InvalidRequest", "workspaceId"},
-        {"{\"op\":\"start\",\"process\":\"startend\",\"channelSessionId\":\"\\n\"}", "InvalidRequest", "channelSessionId"},
+        {"{\"op\":\"start\",\"process\":\"startend\",\"version\":9}", "DefinitionNotFound",
+         "startend"},
+        {"{\"op\":\"start\",\"process\":\"startend\",\"executionId\":\"../x\"}", "InvalidRequest",
+         "executionId"},
+        {"{\"op\":\"start\",\"process\":\"startend\",\"workspaceId\":\".\"}", "InvalidRequest",
+         "workspaceId"},
+        {"{\"op\":\"start\",\"process\":\"startend\",\"channelSessionId\":\"\\n\"}",
+         "InvalidRequest", "channelSessionId"},
         {"{\"op\":\"start\",\"process\":\"startend\",\"request\":[]}", "InvalidRequest", "request"},
-        {"{\"op\":\"start\",\"process\":\"startend\",\"wait\":\"never\"}", "InvalidRequest", "wait"},
+        {"{\"op\":\"start\",\"process\":\"startend\",\"wait\":\"never\"}", "InvalidRequest",
+         "wait"},
         {"{\"op\":\"callback\"}", "InvalidRequest", "executionId"},
         {"{\"op\":\"callback\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
-        {"{\"op\":\"callback\",\"channelSessionId\":\"nobody\"}", "SessionNotFound", "channelSessionId"},
+        {"{\"op\":\"callback\",\"channelSessionId\":\"nobody\"}", "SessionNotFound",
+         "channelSessionId"},
         {"{\"op\":\"get\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
         {"{\"op\":\"retry\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
         {"{\"op\":\"delete\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
         {"{\"op\":\"message\",\"name\":\"x\"}", "InvalidRequest", "message"},
         {"{\"op\":\"deploy\",\"name\":\"x.bpmn\"}", "InvalidRequest", "content"},
-        {"{\"op\":\"deploy\",\"name\":\"x.bpmn\",\"content\":\"<a/>\"}", "DefinitionInvalid", "errors"},
+        {"{\"op\":\"deploy\",\"name\":\"x.bpmn\",\"content\":\"<a/>\"}", "DefinitionInvalid",
+         "errors"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct span reply = host_call(host, "%s", rows[i].request);
@@ -97,7 +112,8 @@ static void refuses(struct engine_host *host)
 static void remembers(struct engine_host *host)
 {
     CHECK_CASE("a requestId is answered once, whoever asks again");
-    static const char start[] = "{\"op\":\"start\",\"process\":\"startend\",\"requestId\":\"r-1\",\"request\":{\"n\":%d}}";
+    static const char start[] =
+        "{\"op\":\"start\",\"process\":\"startend\",\"requestId\":\"r-1\",\"request\":{\"n\":%d}}";
     struct span first = host_call(host, start, 1);
     struct span second = host_call(host, start, 1);
     struct span other = host_call(host, start, 2);
@@ -105,8 +121,9 @@ static void remembers(struct engine_host *host)
     CHECK_OK(first);
     CHECK(span_equal(first, second));
     CHECK_TEXT(host_error(other), "InvalidRequest");
-    struct span elsewhere =
-        host_call(host, "{\"op\":\"start\",\"workspaceId\":\"w2\",\"process\":\"startend\",\"requestId\":\"r-1\"}");
+    struct span elsewhere = host_call(
+        host,
+        "{\"op\":\"start\",\"workspaceId\":\"w2\",\"process\":\"startend\",\"requestId\":\"r-1\"}");
     CHECK_OK(elsewhere);
     CHECK(!span_equal(host_text(first, "executionId"), host_text(elsewhere, "executionId")));
 }
@@ -168,7 +185,8 @@ static void ends_orderly(struct engine_host *host)
 {
     CHECK_CASE("drained: starts are refused, everything is durable where it belongs");
     CHECK_INT(actor_runtime_drain(host->runtime, 20000), RESULT_OK);
-    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"start\",\"process\":\"startend\"}")), "ShuttingDown");
+    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"start\",\"process\":\"startend\"}")),
+               "ShuttingDown");
     struct span why;
     CHECK(!actor_runtime_ready(host->runtime, &host->arena, &why));
     CHECK_TEXT(why, "draining");
@@ -196,8 +214,11 @@ static void run(struct actor_runtime_options options)
     CHECK_CASE("after a restart the definitions and the remembered replies are there");
     CHECK_INT(host.recovery.executions, 0);
     CHECK_INT(host.recovery.corrupt, 0);
-    CHECK_OK(host_call(&host, "{\"op\":\"start\",\"process\":\"startend\",\"requestId\":\"r-1\",\"request\":{\"n\":1}}"));
-    CHECK_TEXT(host_error(host_call(&host, "{\"op\":\"start\",\"process\":\"startend\",\"requestId\":\"r-1\"}")),
+    CHECK_OK(host_call(
+        &host,
+        "{\"op\":\"start\",\"process\":\"startend\",\"requestId\":\"r-1\",\"request\":{\"n\":1}}"));
+    CHECK_TEXT(host_error(host_call(
+                   &host, "{\"op\":\"start\",\"process\":\"startend\",\"requestId\":\"r-1\"}")),
                "InvalidRequest");
     host_close(&host);
     host_remove_directory(directory);

@@ -1,0 +1,242 @@
+/*
+ * router_test.c: where a request goes, and what is refused before it goes anywhere.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "actors/fixture_log.h"
+#include "actors/router.h"
+#include "actors/shard/shard.h"
+#include "proto/base/limits.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
+
+enum { SHARDS = 4 };
+
+struct fixture {
+    struct actor_router router;
+    struct actor_journal_counters journal;
+    struct fixture_sink shards[SHARDS];
+    struct proto_sink *sinks[SHARDS];
+    struct fixture_sink registry, audit, client;
+    struct arena arena;
+};
+
+static uint32_t no_stats(void *owner, struct wire_writer *writer)
+{
+    (void)owner;
+    wire_pair_int(writer, "shards", SHARDS);
+    return 1;
+}
+
+static void begin(struct fixture *fixture)
+{
+    memset(fixture, 0, sizeof *fixture);
+    actor_router_init(&fixture->router);
+    for (int i = 0; i < SHARDS; i++) {
+        fixture_sink_init(&fixture->shards[i]);
+        fixture->sinks[i] = &fixture->shards[i].sink;
+    }
+    fixture_sink_init(&fixture->registry);
+    fixture_sink_init(&fixture->audit);
+    fixture_sink_init(&fixture->client);
+    fixture->router.shards = fixture->sinks;
+    fixture->router.shard_count = SHARDS;
+    fixture->router.registry = &fixture->registry.sink;
+    fixture->router.audit = &fixture->audit.sink;
+    fixture->router.journal = &fixture->journal;
+    fixture->router.stats = no_stats;
+    fixture->router.open = true;
+    arena_init(&fixture->arena, 4096, 1 << 20);
+}
+
+static void clear(struct fixture *fixture)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        fixture_sink_clear(&fixture->shards[i]);
+    }
+    fixture_sink_clear(&fixture->registry);
+    fixture_sink_clear(&fixture->audit);
+    fixture_sink_clear(&fixture->client);
+}
+
+static void end(struct fixture *fixture)
+{
+    clear(fixture);
+    arena_release(&fixture->arena);
+}
+
+static enum result ask(struct fixture *fixture, const char *json)
+{
+    struct span body;
+    struct json_error error;
+    cr_assert_eq(json_to_wire(span_text(json), LIMIT_DEPTH, &fixture->arena, &body, &error),
+                 RESULT_OK);
+    struct proto_message *message = message_new(PROTO_REQUEST, body.count);
+    message->as.request.operation =
+        proto_operation_parse(wire_string_or(wire_find_text(body, "op"), ""));
+    message->as.request.body = message_keep(message, body);
+    message->reply_to.sink = &fixture->client.sink;
+    enum result result = fixture->router.sink.send(&fixture->router.sink, &message);
+    message_free(message);
+    return result;
+}
+
+/* The one shard that got the one request. */
+static int shard_asked(const struct fixture *fixture)
+{
+    int asked = -1;
+    for (int i = 0; i < SHARDS; i++) {
+        if (fixture->shards[i].count > 0) {
+            cr_assert_eq(asked, -1);
+            cr_assert_eq(fixture->shards[i].count, 1);
+            asked = i;
+        }
+    }
+    cr_assert_neq(asked, -1, "no shard was asked");
+    return asked;
+}
+
+static struct execution_id id_of_start(struct fixture *fixture, const char *json)
+{
+    cr_assert_eq(ask(fixture, json), RESULT_OK);
+    int shard = shard_asked(fixture);
+    struct execution_id id = fixture->shards[shard].messages[0]->as.request.execution_id;
+    cr_assert_eq(actor_shard_of(execution_id_span(&id), SHARDS), (uint32_t)shard);
+    clear(fixture);
+    return id;
+}
+
+static const char *refusal(struct fixture *fixture, const char *json)
+{
+    static char code[64];
+    cr_assert_eq(ask(fixture, json), RESULT_OK);
+    cr_assert_eq(fixture->client.count, 1);
+    struct span error = wire_find_text(fixture->client.messages[0]->as.reply.body, "error");
+    snprintf(code, sizeof code, "%.*s",
+             SPAN_ARG(wire_string_or(wire_find_text(error, "code"), "none")));
+    clear(fixture);
+    return code;
+}
+
+Test(router, gives_a_start_the_id_it_brings_or_one_that_repeats_or_a_new_one)
+{
+    struct fixture fixture;
+    begin(&fixture);
+
+    struct execution_id given =
+        id_of_start(&fixture, "{\"op\":\"start\",\"process\":\"p\",\"executionId\":\"mine\"}");
+    struct execution_id once =
+        id_of_start(&fixture, "{\"op\":\"start\",\"process\":\"p\",\"requestId\":\"r\"}");
+    struct execution_id again =
+        id_of_start(&fixture, "{\"op\":\"start\",\"process\":\"p\",\"requestId\":\"r\"}");
+    struct execution_id elsewhere = id_of_start(
+        &fixture, "{\"op\":\"start\",\"process\":\"p\",\"requestId\":\"r\",\"workspaceId\":\"w\"}");
+    struct execution_id fresh = id_of_start(&fixture, "{\"op\":\"start\",\"process\":\"p\"}");
+    struct execution_id fresher = id_of_start(&fixture, "{\"op\":\"start\",\"process\":\"p\"}");
+
+    cr_assert_str_eq(given.text, "mine");
+    cr_assert_str_eq(once.text, again.text);
+    cr_assert_eq(once.text[14], '5', "a version 5 UUID");
+    cr_assert_str_neq(once.text, elsewhere.text);
+    cr_assert_eq(fresh.text[14], '7', "a version 7 UUID");
+    cr_assert_str_neq(fresh.text, fresher.text);
+    end(&fixture);
+}
+
+Test(router, sends_a_session_callback_to_the_shard_that_keeps_the_session)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"callback\",\"channelSessionId\":\"chat 1\"}"), RESULT_OK);
+
+    int shard = shard_asked(&fixture);
+
+    cr_assert_eq((uint32_t)shard, actor_shard_of(span_text("chat 1"), SHARDS));
+    cr_assert_eq(fixture.shards[shard].messages[0]->as.request.execution_id.count, 0);
+    end(&fixture);
+}
+
+Test(router, refuses_by_name_what_it_cannot_pass_on)
+{
+    struct fixture fixture;
+    begin(&fixture);
+
+    cr_assert_str_eq(refusal(&fixture, "{\"op\":\"start\"}"), "InvalidRequest");
+    cr_assert_str_eq(refusal(&fixture, "{\"op\":\"get\"}"), "InvalidRequest");
+    cr_assert_str_eq(refusal(&fixture, "{\"op\":\"get\",\"executionId\":\"a/b\"}"),
+                     "InvalidRequest");
+    cr_assert_str_eq(refusal(&fixture, "{\"op\":\"signal\"}"), "InvalidRequest");
+    fixture.router.closing = true;
+    cr_assert_str_eq(refusal(&fixture, "{\"op\":\"start\",\"process\":\"p\"}"), "ShuttingDown");
+    fixture.router.closing = false;
+    actor_count_set(&fixture.journal.full, 1);
+    cr_assert_str_eq(refusal(&fixture, "{\"op\":\"start\",\"process\":\"p\"}"), "StorageFailed");
+    cr_assert_eq(ask(&fixture, "{\"op\":\"callback\",\"executionId\":\"e\"}"), RESULT_OK,
+                 "callbacks go on");
+    shard_asked(&fixture);
+    fixture.router.open = false;
+    cr_assert_eq(ask(&fixture, "{\"op\":\"ping\"}"), RESULT_CLOSED);
+    end(&fixture);
+}
+
+Test(router, answers_ping_and_stats_itself)
+{
+    struct fixture fixture;
+    begin(&fixture);
+
+    cr_assert_eq(ask(&fixture, "{\"op\":\"ping\"}"), RESULT_OK);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"stats\"}"), RESULT_OK);
+
+    cr_assert_eq(fixture.client.count, 2);
+    cr_assert(fixture.client.messages[0]->as.reply.ok);
+    struct span stats = fixture.client.messages[1]->as.reply.body;
+    cr_assert_eq(wire_int_or(wire_find_text(stats, "shards"), 0), SHARDS);
+    end(&fixture);
+}
+
+/* The shards' answers to a gathered request, in the order given. */
+static void answer_tasks(struct fixture *fixture, int shard, const char *json, bool ok)
+{
+    struct span body;
+    struct json_error error;
+    cr_assert_eq(json_to_wire(span_text(json), LIMIT_DEPTH, &fixture->arena, &body, &error),
+                 RESULT_OK);
+    struct proto_message *reply = message_new(PROTO_REPLY, body.count);
+    reply->as.reply = (struct proto_reply){.ok = ok, .body = message_keep(reply, body)};
+    message_answer(fixture->shards[shard].messages[0]->reply_to, reply);
+}
+
+Test(router, gathers_tasks_of_all_shards_up_to_the_limit)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":3}"), RESULT_OK);
+
+    answer_tasks(&fixture, 2, "{\"ok\":true,\"tasks\":[1,2]}", true);
+    answer_tasks(&fixture, 0, "{\"ok\":true,\"tasks\":[3]}", true);
+    answer_tasks(&fixture, 3, "{\"ok\":true,\"tasks\":[]}", true);
+    cr_assert_eq(fixture.client.count, 0, "one is still missing");
+    answer_tasks(&fixture, 1, "{\"ok\":true,\"tasks\":[4,5]}", true);
+
+    cr_assert_eq(fixture.client.count, 1);
+    cr_assert_eq(wire_count(wire_find_text(fixture.client.messages[0]->as.reply.body, "tasks")), 3);
+    end(&fixture);
+}
+
+Test(router, refuses_a_gathered_request_that_a_shard_refuses)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\"}"), RESULT_OK);
+    for (int i = 0; i < SHARDS; i++) {
+        answer_tasks(&fixture, i,
+                     i == 2 ? "{\"ok\":false,\"error\":{\"code\":\"Overloaded\"}}"
+                            : "{\"tasks\":[]}",
+                     i != 2);
+    }
+
+    cr_assert_eq(fixture.client.count, 1);
+    cr_assert_not(fixture.client.messages[0]->as.reply.ok);
+    end(&fixture);
+}

@@ -1,0 +1,119 @@
+/*
+ * look.c: `get`: the state of one execution, wherever it is, with what else is asked for.
+ */
+#include "actors/shard/asking.h"
+
+static bool includes(const struct asking *asking, const char *what)
+{
+    struct span include = asking_field(asking, ACTOR_FIELD_INCLUDE);
+    if (wire_is(include, WIRE_STRING)) {
+        return span_is(wire_head(include).as.text, what);
+    }
+    struct wire_map_walk walk = wire_array_begin(include);
+    struct span value;
+    while (wire_array_next(&walk, &value)) {
+        if (span_is(wire_string_or(value, ""), what)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t copy_pairs(struct span from, const char *const *names, struct wire_writer *writer)
+{
+    uint32_t pairs = 0;
+    for (; *names != NULL; names++) {
+        struct span value = wire_find_text(from, *names);
+        if (value.count > 0) {
+            wire_pair_value(writer, *names, value);
+            pairs++;
+        }
+    }
+    return pairs;
+}
+
+static uint32_t definition_pairs(struct actor_shard *shard, const struct engine_view *view,
+                                 struct wire_writer *writer)
+{
+    const struct actor_source *source =
+        actor_library_source(&shard->library, view->project, view->process, view->version);
+    if (source == NULL) {
+        return 0;
+    }
+    wire_write_text(writer, "definition");
+    wire_write_map(writer, 3);
+    wire_pair_string(writer, "name", source->name);
+    wire_pair_int(writer, "version", source->version);
+    wire_pair_string(writer, "content", source->content);
+    return 1;
+}
+
+/* "payloads" and "map" are read from the same bytes that are stored. */
+static uint32_t included_pairs(struct actor_shard *shard, const struct asking *asking,
+                               struct actor_work *work, const struct engine_view *view,
+                               struct wire_writer *writer)
+{
+    static const char *const payloads[] = {
+        "request", "context",  "module", "execution", "conversationHistories",
+        "nodes",   "__resume", NULL};
+    static const char *const map[] = {"executionMap", NULL};
+    uint32_t pairs = 0;
+    if (includes(asking, "payloads") || includes(asking, "map")) {
+        struct wire_writer stored;
+        wire_writer_init(&stored, &shard->turn, 1024);
+        engine_encode(work->execution, &stored);
+        struct span bytes = wire_writer_span(&stored);
+        pairs += includes(asking, "payloads") ? copy_pairs(bytes, payloads, writer) : 0;
+        pairs += includes(asking, "map") ? copy_pairs(bytes, map, writer) : 0;
+    }
+    if (includes(asking, "logs") && asking->lookup != NULL && asking->lookup->logs != NULL) {
+        const struct proto_fetched *logs = &asking->lookup->logs->as.fetched;
+        static const uint8_t none[] = {0x90};
+        wire_pair_value(writer, "logs",
+                        logs->result == RESULT_OK ? logs->bytes : span_of(none, sizeof none));
+        pairs++;
+    }
+    if (includes(asking, "definition")) {
+        pairs += definition_pairs(shard, view, writer);
+    }
+    return pairs;
+}
+
+void asking_get(struct actor_shard *shard, struct asking *asking)
+{
+    struct actor_work *work;
+    if (includes(asking, "logs") &&
+        shard_fetch_logs(shard, &asking->id, &asking->message, asking->lookup)) {
+        return;
+    }
+    enum shard_located located =
+        shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
+    if (located == SHARD_PENDING) {
+        return;
+    }
+    if (located != SHARD_LIVE) {
+        asking_refuse_located(shard, asking, located);
+        return;
+    }
+    struct engine_view view;
+    engine_look(work->execution, &view);
+    arena_clear(&shard->scratch);
+    struct wire_writer writer;
+    uint32_t pairs;
+    wire_writer_init(&writer, &shard->scratch, 1024);
+    size_t mark = actor_reply_open(&writer, &pairs);
+    pairs += engine_reply_pairs(work->execution, &writer);
+    wire_pair_string(&writer, "workspaceId", view.workspace);
+    wire_pair_string(&writer, "projectId", view.project);
+    wire_pair_string(&writer, "process", view.process);
+    wire_pair_int(&writer, "version", view.version);
+    wire_pair_int(&writer, "run", view.run);
+    wire_pair_time(&writer, "startedAt", view.started_ms);
+    wire_pair_time(&writer, "updatedAt", view.updated_ms);
+    pairs += 7;
+    pairs += included_pairs(shard, asking, work, &view, &writer);
+    struct span body = actor_reply_close(&writer, mark, pairs);
+    shard_reply(shard, asking->message, true, body,
+                work->touched ? shard->commit_number : work->commit);
+    asking_done(asking);
+}

@@ -1,0 +1,127 @@
+/*
+ * start.c: a new execution.
+ */
+#include "actors/shard/asking.h"
+#include "proto/base/assert.h"
+
+static bool id_may_be_taken(const struct asking *asking)
+{
+    return asking_field(asking, ACTOR_FIELD_EXECUTION_ID).count > 0 ||
+           asking_field(asking, ACTOR_FIELD_REQUEST_ID).count > 0;
+}
+
+/* RESULT_NOT_FOUND: no such process; RESULT_LIMIT: no memory, or the start is too large. */
+static enum result make_execution(struct actor_shard *shard, const struct asking *asking,
+                                  struct engine_execution **execution)
+{
+    struct span project = asking_text(asking, ACTOR_FIELD_PROJECT, "default");
+    int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_VERSION, 0);
+    const struct engine_library *library = &shard->library.engine;
+    const struct engine_process *process =
+        version < 0 || version > UINT32_MAX
+            ? NULL
+            : library->process(library, project, asking_text(asking, ACTOR_FIELD_PROCESS, ""),
+                               (uint32_t)version);
+    if (process == NULL) {
+        return RESULT_NOT_FOUND;
+    }
+    struct engine_start start = {
+        .id = asking->id,
+        .workspace = asking_text(asking, ACTOR_FIELD_WORKSPACE, "default"),
+        .project = project,
+        .channel = asking_text(asking, ACTOR_FIELD_CHANNEL, ""),
+        .channel_session_id = asking_text(asking, ACTOR_FIELD_SESSION, ""),
+        .request = asking_field(asking, ACTOR_FIELD_REQUEST),
+        .context = asking_field(asking, ACTOR_FIELD_CONTEXT),
+        .execution = asking_field(asking, ACTOR_FIELD_EXECUTION),
+        .traceparent = asking_text(asking, ACTOR_FIELD_TRACEPARENT, ""),
+        .is_test = wire_bool_or(asking_field(asking, ACTOR_FIELD_IS_TEST), false),
+        .process = process,
+    };
+    *execution = engine_new(library, &start, shard->now.unix_ms);
+    return *execution == NULL ? RESULT_LIMIT : RESULT_OK;
+}
+
+static struct actor_work *make_work(struct actor_shard *shard, struct asking *asking)
+{
+    struct engine_execution *execution = NULL;
+    enum result result = make_execution(shard, asking, &execution);
+    if (result == RESULT_NOT_FOUND) {
+        struct span process = asking_text(asking, ACTOR_FIELD_PROCESS, "");
+        struct span message = arena_format(
+            &shard->turn, "process \"%.*s\" is not deployed in project \"%.*s\"", SPAN_ARG(process),
+            SPAN_ARG(asking_text(asking, ACTOR_FIELD_PROJECT, "default")));
+        asking_refuse(
+            shard, asking,
+            &(struct actor_refusal){.error = PROTO_ERROR_DefinitionNotFound, .message = message},
+            NULL);
+        return NULL;
+    }
+    struct actor_slot *slot =
+        result == RESULT_OK ? shard_slot_new(shard, execution_id_span(&asking->id)) : NULL;
+    struct actor_work *work = slot == NULL ? NULL : shard_work_new(shard, slot, execution);
+    if (work != NULL) {
+        return work;
+    }
+    if (slot != NULL) {
+        shard_slot_free(shard, slot); /* shard_work_new has freed the execution */
+    } else if (execution != NULL) {
+        engine_free(execution);
+    }
+    asking_refuse_text(shard, asking, PROTO_ERROR_PayloadTooLarge,
+                       "there is no memory for this execution");
+    return NULL;
+}
+
+static void refuse_taken(struct actor_shard *shard, struct asking *asking, struct actor_work *work)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, &shard->turn, 512);
+    size_t mark = wire_open_map(&writer);
+    uint32_t pairs = engine_reply_pairs(work->execution, &writer);
+    wire_close_map(&writer, mark, pairs);
+    asking_refuse(shard, asking,
+                  &(struct actor_refusal){.error = PROTO_ERROR_AlreadyExists,
+                                          .message = span_text("an execution of this id exists"),
+                                          .details = wire_writer_span(&writer),
+                                          .execution_id = execution_id_span(&asking->id)},
+                  work);
+}
+
+void asking_start(struct actor_shard *shard, struct asking *asking)
+{
+    if (shard->stalled) {
+        asking_refuse_text(shard, asking, PROTO_ERROR_StorageFailed,
+                           "the journal cannot be written");
+        return;
+    }
+    if (id_may_be_taken(asking)) {
+        struct actor_work *taken;
+        enum shard_located located = shard_locate(shard, &asking->id, SHARD_WISH_CHECK,
+                                                  &asking->message, asking->lookup, &taken);
+        if (located == SHARD_PENDING) {
+            return;
+        }
+        if (located == SHARD_LIVE) {
+            refuse_taken(shard, asking, taken);
+            return;
+        }
+        if (located != SHARD_ABSENT) {
+            asking_refuse_located(shard, asking, located);
+            return;
+        }
+    }
+    struct actor_work *work = make_work(shard, asking);
+    if (work == NULL) {
+        return;
+    }
+    work->over = true; /* should it be refused, it goes when the turn settles */
+    shard_unsettle(shard, work);
+    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = shard->now.unix_ms};
+    enum result result = asking_submit(shard, asking, work, &input, asking_wants_accepted(asking));
+    if (result == RESULT_OK) {
+        actor_count(&shard->counters.started, 1);
+    } else if (asking->message != NULL) {
+        asking_refuse_accept(shard, asking, work);
+    }
+}
