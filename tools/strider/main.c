@@ -42,6 +42,7 @@ static size_t list_verbs(const struct cli_verb *out[VERBS_MAX])
     out[count++] = &cli_run;
     out[count++] = &cli_serve;
     out[count++] = &cli_validate;
+    out[count++] = &cli_convert;
     out[count++] = &cli_eval;
     out[count++] = &cli_test;
 #ifdef STRIDER_WITH_PERF

@@ -9,6 +9,7 @@
 extern const struct cli_verb cli_run;
 extern const struct cli_verb cli_serve;
 extern const struct cli_verb cli_validate;
+extern const struct cli_verb cli_convert;
 extern const struct cli_verb cli_eval;
 extern const struct cli_verb cli_test;
 
