@@ -114,6 +114,11 @@ static void shard_pages(struct page *page, const struct actor_runtime *runtime)
                 (unsigned long long)shard_value(runtime, shard, &shard_table[i]));
         }
     }
+    series(page, "strider_shard_turns_total", "counter", "Turns of a shard: batches of messages.");
+    for (uint32_t shard = 0; shard < runtime->options.shard_count; shard++) {
+        add(page, "strider_shard_turns_total{shard=\"%u\"} %llu\n", shard,
+            (unsigned long long)actor_loop_turns(&runtime->shard_loops[shard]));
+    }
     series(page, "strider_mailbox_messages", "gauge", "Messages unread in a shard's mailbox.");
     for (uint32_t shard = 0; shard < runtime->options.shard_count; shard++) {
         add(page, "strider_mailbox_messages{shard=\"%u\"} %u\n", shard,

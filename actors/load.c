@@ -1,0 +1,143 @@
+/*
+ * load.c: projects are given to the registry, all or nothing: everything is read and checked here,
+ * on the caller's thread, before the first message is sent.
+ */
+#include "actors/assembly.h"
+#include "proto/base/assert.h"
+
+enum { LOAD_TIMEOUT_MS = 60000 };
+
+static void add_problems(struct arena *arena, const struct engine_report *report,
+                         struct span *problems)
+{
+    struct span text = engine_report_text(report, ENGINE_ERROR, arena);
+    if (text.count > 0) {
+        *problems = arena_format(
+            arena, "%.*s%s%.*s", SPAN_ARG(*problems),
+            problems->count > 0 && problems->bytes[problems->count - 1] != '\n' ? "\n" : "",
+            SPAN_ARG(text));
+    }
+}
+
+static enum result check_project(const struct actor_project *project, struct arena *arena,
+                                 struct span *problems)
+{
+    static const uint8_t none[] = {0x81, 0xa7, 'm', 'o', 'd', 'u', 'l', 'e', 's', 0x90};
+    struct engine_report report;
+    struct engine_modules *modules = NULL;
+    struct span value = project->modules.count == 0 ? span_of(none, sizeof none) : project->modules;
+    if (!id_is_valid(project->project) || !id_is_valid(project->workspace)) {
+        *problems =
+            arena_format(arena, "%.*sproject \"%.*s\": its id or its workspace's id is not valid\n",
+                         SPAN_ARG(*problems), SPAN_ARG(project->project));
+        return RESULT_INVALID;
+    }
+    engine_report_init(&report, span_text("modules.json"));
+    enum result worst = engine_read_modules(span_text("modules.json"), value, project->project,
+                                            project->environment, &report, &modules);
+    add_problems(arena, &report, problems);
+    engine_report_release(&report);
+    if (modules != NULL) {
+        engine_modules_free(modules);
+    }
+    for (size_t i = 0; i < project->definition_count; i++) {
+        const struct actor_project_file *file = &project->definitions[i];
+        struct engine_definition *definition = NULL;
+        engine_report_init(&report, file->name);
+        enum result result = engine_read(file->name, file->content, &report, &definition);
+        add_problems(arena, &report, problems);
+        engine_report_release(&report);
+        if (definition != NULL) {
+            engine_definition_free(definition);
+        }
+        worst = result != RESULT_OK ? result : worst;
+    }
+    return worst;
+}
+
+/* Takes the message; waits for its PROTO_DONE. */
+static enum result ask_registry(struct actor_runtime *runtime, struct proto_message *message,
+                                struct arena *arena, struct span *problems)
+{
+    if (message == NULL) {
+        return RESULT_LIMIT;
+    }
+    uint64_t ticket = ++runtime->load_ticket;
+    message->reply_to =
+        (struct proto_address){.sink = &runtime->load_waiter.sink, .ticket = ticket};
+    if (runtime->registry_loop.sink.send(&runtime->registry_loop.sink, &message) != RESULT_OK) {
+        message_free(message);
+        return RESULT_CLOSED;
+    }
+    for (;;) {
+        struct proto_message *done = actor_waiter_next(&runtime->load_waiter, LOAD_TIMEOUT_MS);
+        if (done == NULL) {
+            return RESULT_TIMEOUT;
+        }
+        bool ours = done->reply_to.ticket == ticket; /* else of one that timed out */
+        enum result result = done->as.done.result;
+        if (ours && result != RESULT_OK) {
+            *problems = arena_copy(arena, done->as.done.text);
+        }
+        message_free(done);
+        if (ours) {
+            return result;
+        }
+    }
+}
+
+static struct proto_message *project_message(const struct actor_project *project)
+{
+    struct proto_message *message =
+        message_new(PROTO_PROJECT, project->project.count + project->workspace.count +
+                                       project->environment.count + project->modules.count);
+    if (message != NULL) {
+        message->as.project =
+            (struct proto_project){.project = message_keep(message, project->project),
+                                   .workspace = message_keep(message, project->workspace),
+                                   .environment = message_keep(message, project->environment),
+                                   .modules = message_keep(message, project->modules)};
+    }
+    return message;
+}
+
+static struct proto_message *file_message(const struct actor_project *project,
+                                          const struct actor_project_file *file)
+{
+    struct proto_message *message = message_new(
+        PROTO_DEFINITION, project->project.count + file->name.count + file->content.count);
+    if (message != NULL) {
+        message->as.definition =
+            (struct proto_definition){.project = message_keep(message, project->project),
+                                      .name = message_keep(message, file->name),
+                                      .content = message_keep(message, file->content)};
+    }
+    return message;
+}
+
+enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor_project *projects,
+                               size_t count, struct arena *arena, struct span *problems)
+{
+    *problems = SPAN_EMPTY;
+    ASSERT(runtime->started);
+    enum result result = RESULT_OK;
+    for (size_t i = 0; i < count; i++) {
+        enum result checked = check_project(&projects[i], arena, problems);
+        result = checked != RESULT_OK ? checked : result;
+    }
+    if (result != RESULT_OK) {
+        return result;
+    }
+    /* Only one at a time: their parts must not mix. It is no actor that waits here, so a message
+     * could not order them. */
+    pthread_mutex_lock(&runtime->load_mutex);
+    for (size_t i = 0; i < count && result == RESULT_OK; i++) {
+        result = ask_registry(runtime, project_message(&projects[i]), arena, problems);
+        for (size_t k = 0; k < projects[i].definition_count && result == RESULT_OK; k++) {
+            result = ask_registry(runtime, file_message(&projects[i], &projects[i].definitions[k]),
+                                  arena, problems);
+        }
+    }
+    pthread_mutex_unlock(&runtime->load_mutex);
+    return result;
+}
