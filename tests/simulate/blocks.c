@@ -1,0 +1,608 @@
+/*
+ * blocks.c: the constructs that models are made of, a row each. A new element of the engine gets a
+ * row here, and the simulator knows it: checks and exploration go by what the engine does, not by
+ * what was drawn.
+ *
+ * A confluent row keeps the rules of model.h: it writes variables that are named after its own
+ * nodes, and decides by what it was given (x0..x3) or has counted itself.
+ */
+#include "tests/simulate/blocks.h"
+
+#include <stdio.h>
+
+#include "proto/base/assert.h"
+
+#define TASK_TYPE(type)                                                                            \
+    "<extensionElements><zeebe:taskDefinition type='" type "'/></extensionElements>"
+
+/* ---- pieces ---- */
+
+/* What a module says when all is well. Every key is the node's own. */
+static struct span good_reply(struct block *block, uint32_t node)
+{
+    uint32_t value = sim_below(&block->random, 100);
+    switch (sim_below(&block->random, 6)) {
+    case 0:
+        return block_json(block->builder, "{\"outputs\":{\"r\":%u},\"output\":\"o%u\"}", value,
+                          node);
+    case 1:
+        return block_json(block->builder,
+                          "{\"context\":{\"k%u\":%u},\"response\":{\"o%u\":[%u,null]}}", node,
+                          value, node, value);
+    case 2:
+        return block_json(block->builder,
+                          "{\"module\":{\"m%u\":true},\"logs\":[{\"message\":\"one\"},"
+                          "{\"level\":\"WARN\",\"message\":\"two\"}],\"execution\":{\"v%u\":%u}}",
+                          node, node, value);
+    case 3:
+        return block_json(block->builder, "{}");
+    default:
+        return block_json(block->builder, "{\"execution\":{\"v%u\":%u.5}}", node, value);
+    }
+}
+
+static struct sim_task *put_call(struct block *block, uint32_t node, const char *element)
+{
+    block_put(block->builder, "<%s id='n%u'>" TASK_TYPE("work") "</%s>", element, node, element);
+    struct sim_task *task = block_task(block->builder, node);
+    task->status = 200;
+    task->reply = good_reply(block, node);
+    return task;
+}
+
+static struct sim_task *put_user(struct block *block, uint32_t node, bool answered)
+{
+    block_put(block->builder, "<userTask id='n%u'/>", node);
+    struct sim_task *task = block_task(block->builder, node);
+    task->waits = answered;
+    task->callback = block_json(block->builder, "{\"said\":%u}", node);
+    return task;
+}
+
+static void put_timer_on(struct block *block, uint32_t node, uint32_t host, bool interrupts,
+                         const char *kind, const char *value)
+{
+    block_put(block->builder,
+              "<boundaryEvent id='n%u' attachedToRef='n%u' cancelActivity='%s'>"
+              "<timerEventDefinition><%s>%s</%s></timerEventDefinition></boundaryEvent>",
+              node, host, interrupts ? "true" : "false", kind, value, kind);
+}
+
+/* Catches that error, or any. */
+static void put_error_on(struct block *block, uint32_t node, uint32_t host, uint32_t error)
+{
+    if (sim_chance(&block->random, 50)) {
+        block_put(block->builder,
+                  "<boundaryEvent id='n%u' attachedToRef='n%u'><errorEventDefinition/>"
+                  "</boundaryEvent>",
+                  node, host);
+        return;
+    }
+    block_put(block->builder,
+              "<boundaryEvent id='n%u' attachedToRef='n%u'><errorEventDefinition errorRef='e%u'/>"
+              "</boundaryEvent>",
+              node, host, error);
+}
+
+/* What the boundary event leads to; then both ways meet. */
+static void handle_and_merge(struct block *block, uint32_t boundary)
+{
+    struct block_exit handled = {.node = boundary};
+    if (sim_chance(&block->random, 50)) {
+        block_inside(block, &handled, boundary);
+    }
+    uint32_t merge = block_node(block->builder);
+    block_flow(block->builder, block->at, merge);
+    block_flow(block->builder, &handled, merge);
+    block_put(block->builder, "<exclusiveGateway id='n%u'/>", merge);
+}
+
+/* ---- single nodes ---- */
+
+static void service_task(struct block *block)
+{
+    put_call(block, block_enter(block), "serviceTask");
+}
+static void send_task(struct block *block)
+{
+    put_call(block, block_enter(block), "sendTask");
+}
+static void rule_task(struct block *block)
+{
+    put_call(block, block_enter(block), "businessRuleTask");
+}
+
+static void plain_task(struct block *block)
+{
+    block_put(block->builder, "<task id='n%u'/>", block_enter(block));
+}
+
+static void manual_task(struct block *block)
+{
+    block_put(block->builder, "<manualTask id='n%u'/>", block_enter(block));
+}
+
+static void user_task(struct block *block)
+{
+    put_user(block, block_enter(block), true);
+}
+
+static void throw_event(struct block *block)
+{
+    block_put(block->builder, "<intermediateThrowEvent id='n%u'/>", block_enter(block));
+}
+
+static void script_task(struct block *block)
+{
+    uint32_t node = block_enter(block);
+    block_put(block->builder,
+              "<scriptTask id='n%u'><extensionElements><zeebe:script expression='=x0 * %u' "
+              "resultVariable='s%u'/></extensionElements></scriptTask>",
+              node, sim_below(&block->random, 9), node);
+}
+
+static void timer_catch(struct block *block)
+{
+    block_put(block->builder,
+              "<intermediateCatchEvent id='n%u'><timerEventDefinition><timeDuration>PT%uS"
+              "</timeDuration></timerEventDefinition></intermediateCatchEvent>",
+              block_enter(block), sim_between(&block->random, 1, 40));
+}
+
+static void mapped_task(struct block *block)
+{
+    uint32_t node = block_enter(block);
+    block_put(block->builder,
+              "<serviceTask id='n%u'><extensionElements><zeebe:taskDefinition type='work'/>"
+              "<zeebe:ioMapping><zeebe:input source='=x1' target='given'/>"
+              "<zeebe:output source='=given' target='o%u'/></zeebe:ioMapping></extensionElements>"
+              "</serviceTask>",
+              node, node);
+    struct sim_task *task = block_task(block->builder, node);
+    task->status = 200;
+    task->reply = good_reply(block, node);
+}
+
+/* A module that says 202: the answer comes by callback. */
+static void ask_task(struct block *block)
+{
+    uint32_t node = block_enter(block);
+    block_put(block->builder, "<serviceTask id='n%u'>" TASK_TYPE("ask") "</serviceTask>", node);
+    struct sim_task *task = block_task(block->builder, node);
+    task->status = 202;
+    task->waits = true;
+    task->callback = block_json(block->builder, "{\"late\":%u}", node);
+}
+
+/* ... and whose callback entry is called with it. */
+static void told_task(struct block *block)
+{
+    uint32_t node = block_enter(block);
+    block_put(block->builder, "<serviceTask id='n%u'>" TASK_TYPE("told") "</serviceTask>", node);
+    struct sim_task *task = block_task(block->builder, node);
+    task->status = 200;
+    task->reply = block_json(block->builder, "{\"wait\":true,\"execution\":{\"a%u\":1}}", node);
+    task->told = good_reply(block, node);
+    task->waits = true;
+    task->callback = block_json(block->builder, "{\"late\":%u}", node);
+}
+
+/* ---- gateways ---- */
+
+static void choice(struct block *block)
+{
+    uint32_t gate = block_enter(block);
+    uint32_t count = sim_between(&block->random, 2, BLOCK_BRANCHES_MAX);
+    uint32_t fallback = ++block->builder->flow_count;
+    bool implicit = sim_chance(&block->random, 30);
+    block_put(block->builder, "<exclusiveGateway id='n%u' default='f%u'/>", gate, fallback);
+    struct block_exit branches[BLOCK_BRANCHES_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        branches[i] = (struct block_exit){.node = gate, .flow = i == 0 ? fallback : 0};
+        if (i > 0) {
+            (void)snprintf(branches[i].condition, sizeof branches[i].condition, "=x%u &gt; %u",
+                           sim_below(&block->random, 4), sim_below(&block->random, 9));
+        }
+        if (i == 0 || sim_chance(&block->random, 70)) {
+            block_inside(block, &branches[i], i);
+        }
+    }
+    uint32_t merge = block_node(block->builder);
+    for (uint32_t i = 0; i < count; i++) {
+        block_flow(block->builder, &branches[i], merge);
+    }
+    *block->at = (struct block_exit){.node = merge};
+    block_put(block->builder, implicit ? "<task id='n%u'/>" : "<exclusiveGateway id='n%u'/>",
+              merge);
+}
+
+static void fork_and_join(struct block *block, const char *fork_element)
+{
+    uint32_t fork = block_enter(block);
+    uint32_t count = sim_between(&block->random, 2, BLOCK_BRANCHES_MAX);
+    block_put(block->builder, "<%s id='n%u'/>", fork_element, fork);
+    struct block_exit branches[BLOCK_BRANCHES_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        branches[i] = (struct block_exit){.node = fork};
+        if (i == 0 || sim_chance(&block->random, 80)) {
+            block_inside(block, &branches[i], i);
+        }
+    }
+    uint32_t join = block_node(block->builder);
+    for (uint32_t i = 0; i < count; i++) {
+        block_flow(block->builder, &branches[i], join);
+    }
+    *block->at = (struct block_exit){.node = join};
+    block_put(block->builder, "<parallelGateway id='n%u'/>", join);
+}
+
+static void parallel(struct block *block)
+{
+    fork_and_join(block, "parallelGateway");
+}
+static void implicit_split(struct block *block)
+{
+    fork_and_join(block, "task");
+}
+
+/* Back to the merge until the counter says enough. */
+static void loop(struct block *block)
+{
+    uint32_t merge = block_enter(block);
+    block_put(block->builder, "<exclusiveGateway id='n%u'/>", merge);
+    block_inside(block, block->at, 0);
+    uint32_t counter = block_enter(block);
+    block_put(block->builder,
+              "<scriptTask id='n%u'><extensionElements><zeebe:script expression="
+              "'=if c%u = null then 1 else c%u + 1' resultVariable='c%u'/></extensionElements>"
+              "</scriptTask>",
+              counter, counter, counter, counter);
+    uint32_t gate = block_enter(block);
+    uint32_t out = ++block->builder->flow_count;
+    block_put(block->builder, "<exclusiveGateway id='n%u' default='f%u'/>", gate, out);
+    struct block_exit back = {.node = gate};
+    (void)snprintf(back.condition, sizeof back.condition, "=c%u &lt; %u", counter,
+                   sim_between(&block->random, 2, 3));
+    block_flow(block->builder, &back, merge);
+    *block->at = (struct block_exit){.node = gate, .flow = out};
+    plain_task(block); /* a way out that leads somewhere, whatever follows */
+}
+
+/* ---- scopes ---- */
+
+static void sub_process(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    struct block_exit inner = {0};
+    bool bare = sim_chance(&block->random, 20); /* no start event, no end event */
+    block_put(block->builder, "<subProcess id='n%u'>", host);
+    inner.node = block_node(block->builder);
+    block_put(block->builder, bare ? "<task id='n%u'/>" : "<startEvent id='n%u'/>", inner.node);
+    block_inside(block, &inner, 0);
+    if (!bare) {
+        uint32_t end = block_node(block->builder);
+        block_flow(block->builder, &inner, end);
+        block_put(block->builder, "<endEvent id='n%u'/>", end);
+    }
+    block_put(block->builder, "</subProcess>");
+}
+
+static void call_activity(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t before;
+    uint32_t process = block_process_begin(block->builder, &before);
+    struct block_exit inner = {.node = block_node(block->builder)};
+    block_put(block->builder, "<startEvent id='n%u'/>", inner.node);
+    block_inside(block, &inner, 0);
+    block_process_end(block->builder, before);
+    /* Its variables stay inside: what comes back would also be what others wrote meanwhile. */
+    block_put(block->builder,
+              "<callActivity id='n%u'><extensionElements><zeebe:calledElement processId='p%u' "
+              "propagateAllChildVariables='false'/></extensionElements></callActivity>",
+              host, process);
+}
+
+/* One way ends at once in a dead end, while the other goes on: the scope waits for both. */
+static void dead_end(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t split = block_node(block->builder);
+    block_put(block->builder, "<subProcess id='n%u'><task id='n%u'/>", host, split);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct block_exit branch = {.node = split};
+        block_inside(block, &branch, i);
+    }
+    block_put(block->builder, "</subProcess>");
+}
+
+/* What waits in the same scope is taken away. */
+static void terminate(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t split = block_node(block->builder);
+    uint32_t waiting = block_node(block->builder);
+    uint32_t end = block_node(block->builder);
+    struct block_exit to_waiting = {.node = split}, to_end = {.node = split};
+    block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, split);
+    block_flow(block->builder, &to_waiting, waiting);
+    put_user(block, waiting, false);
+    block_inside(block, &to_end, 0);
+    block_flow(block->builder, &to_end, end);
+    block_put(block->builder,
+              "<endEvent id='n%u'><terminateEventDefinition/></endEvent></subProcess>", end);
+}
+
+/* ---- errors ---- */
+
+static void error_of_task(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    struct sim_task *task = put_call(block, host, "serviceTask");
+    task->reply =
+        block_json(block->builder,
+                   "{\"error\":{\"code\":\"c\",\"message\":\"m\",\"bpmnError\":\"E%u\"}}", host);
+    block_put_root(block->builder, "<error id='e%u' errorCode='E%u'/>", host, host);
+    put_error_on(block, boundary, host, host);
+    handle_and_merge(block, boundary);
+}
+
+static void error_end(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    uint32_t end = block_node(block->builder);
+    struct block_exit inner = {.node = block_node(block->builder)};
+    block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, inner.node);
+    block_inside(block, &inner, 0);
+    block_flow(block->builder, &inner, end);
+    block_put(block->builder,
+              "<endEvent id='n%u'><errorEventDefinition errorRef='e%u'/></endEvent></subProcess>",
+              end, host);
+    block_put_root(block->builder, "<error id='e%u' errorCode='E%u'/>", host, host);
+    put_error_on(block, boundary, host, host);
+    handle_and_merge(block, boundary);
+}
+
+/* ---- timers on activities ---- */
+
+/* Nobody answers: the timer decides. */
+static void timer_wins(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    char value[16];
+    (void)snprintf(value, sizeof value, "PT%uS", sim_between(&block->random, 1, 30));
+    put_user(block, host, false);
+    put_timer_on(block, boundary, host, true, "timeDuration", value);
+    handle_and_merge(block, boundary);
+}
+
+/* Somebody answers long before. */
+static void timer_loses(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    if (sim_chance(&block->random, 50)) {
+        put_user(block, host, true);
+    } else {
+        put_call(block, host, "serviceTask");
+    }
+    put_timer_on(block, boundary, host, sim_chance(&block->random, 70), "timeDuration", "P300D");
+    handle_and_merge(block, boundary);
+}
+
+/* A reminder, then the end of patience. */
+static void reminder(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t early = block_node(block->builder);
+    uint32_t late = block_node(block->builder);
+    uint32_t task = block_node(block->builder);
+    struct block_exit reminded = {.node = early};
+    put_user(block, host, false);
+    put_timer_on(block, early, host, false, "timeDuration", "PT4S");
+    put_timer_on(block, late, host, true, "timeDuration", "PT20S");
+    block_flow(block->builder, &reminded, task);
+    block_put(block->builder, "<task id='n%u'/>", task);
+    handle_and_merge(block, late);
+}
+
+/* ---- racy ones ---- */
+
+static void race_with_timer(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    put_user(block, host, true);
+    put_timer_on(block, boundary, host, true, "timeDuration", "PT3S");
+    handle_and_merge(block, boundary);
+}
+
+static void cycle(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    uint32_t task = block_node(block->builder);
+    struct block_exit reminded = {.node = boundary};
+    put_user(block, host, true);
+    put_timer_on(block, boundary, host, false, "timeCycle", "R2/PT2S");
+    block_flow(block->builder, &reminded, task);
+    block_put(block->builder, "<task id='n%u'/>", task);
+}
+
+/* Two tokens on one node, neither waits for the other; the whole scope waits for both. */
+static void uncontrolled_merge(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t split = block_node(block->builder);
+    uint32_t merge = block_node(block->builder);
+    struct block_exit ways[2] = {{.node = split}, {.node = split}};
+    block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, split);
+    block_inside(block, &ways[0], 0);
+    block_flow(block->builder, &ways[0], merge);
+    block_flow(block->builder, &ways[1], merge);
+    put_call(block, merge, "serviceTask");
+    block_put(block->builder, "</subProcess>");
+}
+
+/* Surplus on one flow of a join: it is no substitute for the missing one (traps.md 2). */
+static void surplus(struct block *block)
+{
+    struct block_builder *builder = block->builder;
+    uint32_t host = block_enter(block);
+    uint32_t split = block_node(builder), merge = block_node(builder), other = block_node(builder);
+    uint32_t join = block_node(builder), after = block_node(builder);
+    block_put(builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, split);
+    struct block_exit ways[4] = {
+        {.node = split}, {.node = split}, {.node = merge}, {.node = split}};
+    block_flow(builder, &ways[0], merge);
+    block_flow(builder, &ways[1], merge);
+    block_put(builder, "<task id='n%u'/>", merge);
+    block_flow(builder, &ways[2], join);
+    block_flow(builder, &ways[3], other);
+    put_call(block, other, "serviceTask");
+    block_flow(builder, &ways[3], join);
+    block_put(builder, "<parallelGateway id='n%u'/>", join);
+    block_flow(builder, &ways[3], after);
+    block_put(builder, "<task id='n%u'/></subProcess>", after);
+}
+
+/* An error, or a terminate end, comes while the neighbour is somewhere. */
+static void interrupted(struct block *block)
+{
+    struct block_builder *builder = block->builder;
+    bool error = sim_chance(&block->random, 60);
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(builder), split = block_node(builder), end = block_node(builder);
+    struct block_exit killer = {.node = split}, victim = {.node = split};
+    block_put(builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, split);
+    block_inside(block, &killer, 0);
+    block_flow(builder, &killer, end);
+    block_put(builder,
+              error ? "<endEvent id='n%u'><errorEventDefinition/></endEvent>"
+                    : "<endEvent id='n%u'><terminateEventDefinition/></endEvent>",
+              end);
+    block_inside(block, &victim, 1);
+    block_put(builder, "</subProcess>");
+    block_put(builder,
+              "<boundaryEvent id='n%u' attachedToRef='n%u'><errorEventDefinition/></boundaryEvent>",
+              boundary, host);
+    handle_and_merge(block, boundary);
+}
+
+/* Two writers of one variable, and a choice by it. */
+static void shared_variable(struct block *block)
+{
+    struct block_builder *builder = block->builder;
+    uint32_t fork = block_enter(block), join = 0;
+    block_put(builder, "<parallelGateway id='n%u'/>", fork);
+    struct block_exit ways[2] = {{.node = fork}, {.node = fork}};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t node = block_node(builder);
+        block_flow(builder, &ways[i], node);
+        put_call(block, node, "serviceTask")->reply =
+            block_json(builder, "{\"execution\":{\"r%u\":%u}}", fork, i);
+    }
+    join = block_node(builder);
+    block_flow(builder, &ways[0], join);
+    block_flow(builder, &ways[1], join);
+    block_put(builder, "<parallelGateway id='n%u'/>", join);
+    *block->at = (struct block_exit){.node = join};
+    uint32_t gate = block_enter(block), fallback = ++builder->flow_count;
+    block_put(builder, "<exclusiveGateway id='n%u' default='f%u'/>", gate, fallback);
+    struct block_exit by_condition = {.node = gate}, by_default = {.node = gate, .flow = fallback};
+    (void)snprintf(by_condition.condition, sizeof by_condition.condition, "=r%u = 1", fork);
+    block_inside(block, &by_condition, 0);
+    uint32_t merge = block_node(builder);
+    block_flow(builder, &by_condition, merge);
+    block_flow(builder, &by_default, merge);
+    block_put(builder, "<exclusiveGateway id='n%u'/>", merge);
+    *block->at = (struct block_exit){.node = merge};
+}
+
+static void failing_task(struct block *block)
+{
+    struct sim_task *task = put_call(block, block_enter(block), "serviceTask");
+    if (sim_chance(&block->random, 50)) {
+        task->status = 404;
+        task->reply = SPAN_EMPTY;
+    } else {
+        task->reply = block_json(block->builder, "{\"error\":{\"code\":\"c\",\"message\":\"m\","
+                                                 "\"bpmnError\":\"NOBODY\"}}");
+    }
+}
+
+/* Nodes in a row, and flows from each to some behind it: joins may wait for ever, tokens pile up.
+ */
+static void tangle(struct block *block)
+{
+    struct block_builder *builder = block->builder;
+    enum { NODES = 6 };
+    uint32_t nodes[NODES], host = block_enter(block);
+    bool reached[NODES] = {true};
+    block_put(builder, "<subProcess id='n%u'>", host);
+    for (uint32_t i = 0; i < NODES; i++) {
+        nodes[i] = block_node(builder);
+    }
+    for (uint32_t i = 0; i < NODES; i++) {
+        uint32_t kind = i == 0 || i == NODES - 1 ? 3 : sim_below(&block->random, 4);
+        if (kind == 0) {
+            put_call(block, nodes[i], "serviceTask");
+        } else {
+            block_put(builder, kind < 3 ? "<parallelGateway id='n%u'/>" : "<task id='n%u'/>",
+                      nodes[i]);
+        }
+        for (uint32_t to = i + 1; to < NODES; to++) {
+            bool last_chance = to == i + 1 && !reached[to];
+            if (last_chance || sim_chance(&block->random, 25)) {
+                struct block_exit flow = {.node = nodes[i]};
+                block_flow(builder, &flow, nodes[to]);
+                reached[to] = true;
+            }
+        }
+    }
+    block_put(builder, "</subProcess>");
+}
+
+/* clang-format off */
+const struct block_row block_rows[] = {
+    /* name            weight depth  racy   */
+    {"serviceTask",        10, 9, false, service_task},
+    {"sendTask",            3, 9, false, send_task},
+    {"businessRuleTask",    3, 9, false, rule_task},
+    {"task",                2, 9, false, plain_task},
+    {"manualTask",          2, 9, false, manual_task},
+    {"userTask",            8, 9, false, user_task},
+    {"throwEvent",          2, 9, false, throw_event},
+    {"scriptTask",          4, 9, false, script_task},
+    {"timerCatch",          5, 9, false, timer_catch},
+    {"mappedTask",          3, 9, false, mapped_task},
+    {"askTask",             4, 9, false, ask_task},
+    {"toldTask",            4, 9, false, told_task},
+    {"choice",              6, 2, false, choice},
+    {"parallel",            9, 2, false, parallel},
+    {"implicitSplit",       5, 2, false, implicit_split},
+    {"loop",                5, 2, false, loop},
+    {"subProcess",          6, 2, false, sub_process},
+    {"callActivity",        5, 2, false, call_activity},
+    {"deadEnd",             3, 2, false, dead_end},
+    {"terminate",           3, 2, false, terminate},
+    {"errorOfTask",         4, 2, false, error_of_task},
+    {"errorEnd",            4, 2, false, error_end},
+    {"timerWins",           4, 2, false, timer_wins},
+    {"timerLoses",          4, 2, false, timer_loses},
+    {"reminder",            3, 2, false, reminder},
+    {"raceWithTimer",      12, 1, true,  race_with_timer},
+    {"cycle",               6, 1, true,  cycle},
+    {"uncontrolledMerge",  12, 1, true,  uncontrolled_merge},
+    {"surplus",             8, 1, true,  surplus},
+    {"interrupted",        12, 1, true,  interrupted},
+    {"sharedVariable",     12, 1, true,  shared_variable},
+    {"failingTask",         6, 1, true,  failing_task},
+    {"tangle",             16, 1, true,  tangle},
+};
+/* clang-format on */
+const uint32_t block_row_count = sizeof block_rows / sizeof block_rows[0];
+_Static_assert(sizeof block_rows / sizeof block_rows[0] <= SIM_BLOCKS_MAX, "counted in the report");

@@ -1,0 +1,81 @@
+/*
+ * blocks.h: what models are built of: one table row a construct (blocks.c). model.c strings them
+ * together.
+ */
+#ifndef TESTS_SIMULATE_BLOCKS_H
+#define TESTS_SIMULATE_BLOCKS_H
+
+#include "tests/simulate/model.h"
+
+#define BLOCK_PROCESSES_MAX 24u
+#define BLOCK_BRANCHES_MAX  3u
+
+/* Where the next flow begins: a node, and what the flow bears. */
+struct block_exit {
+    uint32_t node;
+    uint32_t flow;      /* its number, when the node names it as its default; else 0 */
+    char condition[48]; /* empty: none */
+};
+
+struct block_text {
+    char *bytes;
+    size_t count;
+    size_t capacity;
+};
+
+struct block_builder {
+    struct sim *sim;
+    struct sim_model *model;
+    struct arena *arena;
+    struct block_text processes[BLOCK_PROCESSES_MAX]; /* bodies */
+    struct block_text roots;                          /* errors and the like */
+    uint32_t process_count;
+    uint32_t process; /* that is written to */
+    uint32_t node_count;
+    uint32_t flow_count;
+    uint32_t task_capacity;
+};
+
+/* One block being built. */
+struct block {
+    struct block_builder *builder;
+    struct block_exit *at; /* in: where it begins; out: where what follows begins */
+    struct sim_random random;
+    uint32_t depth;
+};
+
+struct block_row {
+    const char *name;
+    uint8_t weight;
+    uint8_t depth_max; /* not deeper than this: 0 = top level only */
+    bool racy;         /* its outcome may depend on the order of events: not for confluent models */
+    void (*build)(struct block *block);
+};
+
+extern const struct block_row block_rows[];
+extern const uint32_t block_row_count;
+
+/* ---- model.c, for the rows ---- */
+
+void block_put(struct block_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void block_put_root(struct block_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A new node's number; its element is still to be put. */
+uint32_t block_node(struct block_builder *builder);
+/* A flow from `at` to the node, which is where the next one begins. */
+void block_flow(struct block_builder *builder, struct block_exit *at, uint32_t node);
+/* block_node and block_flow. */
+uint32_t block_enter(struct block *block);
+/* Some blocks one after the other, one level deeper; `name` tells sequences of one block apart. */
+void block_inside(struct block *block, struct block_exit *at, uint32_t name);
+/* Another process; returns its number and makes it the one that is written to. */
+uint32_t block_process_begin(struct block_builder *builder, uint32_t *before);
+void block_process_end(struct block_builder *builder, uint32_t before);
+/* The outside deals with this node. */
+struct sim_task *block_task(struct block_builder *builder, uint32_t node);
+/* A value in the run's arena from JSON. */
+struct span block_json(struct block_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

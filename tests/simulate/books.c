@@ -1,0 +1,327 @@
+/*
+ * books.c: see books.h. One row of `entries` a kind of event that moves tokens; all others leave
+ * the books alone.
+ */
+#include "tests/simulate/books.h"
+
+#include "proto/base/assert.h"
+
+struct taking {
+    struct sim_books *books;
+    const struct engine_library *library;
+    const struct engine_process *root;
+    struct span project;
+    const struct engine_event *event;
+};
+
+typedef const char *(*taking_fn)(const struct taking *taking);
+
+/* ---- lists ---- */
+
+static struct books_token *token_of(struct sim_books *books, uint32_t id)
+{
+    for (uint32_t i = 0; i < books->token_count; i++) {
+        if (books->tokens[i].id == id) {
+            return &books->tokens[i];
+        }
+    }
+    return NULL;
+}
+
+static struct books_scope *scope_of(struct sim_books *books, uint32_t id)
+{
+    for (uint32_t i = 0; i < books->scope_count; i++) {
+        if (books->scopes[i].id == id) {
+            return &books->scopes[i];
+        }
+    }
+    return NULL;
+}
+
+static struct books_join *join_of(struct sim_books *books, uint32_t scope, uint32_t flow)
+{
+    for (uint32_t i = 0; i < books->join_count; i++) {
+        if (books->joins[i].scope == scope && books->joins[i].flow == flow) {
+            return &books->joins[i];
+        }
+    }
+    return NULL;
+}
+
+static void drop_token(struct sim_books *books, struct books_token *token)
+{
+    *token = books->tokens[--books->token_count];
+}
+
+static void drop_join(struct sim_books *books, struct books_join *join)
+{
+    *join = books->joins[--books->join_count];
+}
+
+static uint32_t held_in(const struct sim_books *books, uint32_t scope)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < books->token_count; i++) {
+        count += books->tokens[i].scope == scope;
+    }
+    for (uint32_t i = 0; i < books->join_count; i++) {
+        count += books->joins[i].scope == scope ? books->joins[i].count : 0;
+    }
+    return count;
+}
+
+/* All that is in the scope, and below it; the scope stays. Inner scopes follow their hosts. */
+static void clear(struct sim_books *books, uint32_t scope)
+{
+    for (uint32_t i = 0; i < books->join_count; i++) {
+        if (books->joins[i].scope == scope) {
+            drop_join(books, &books->joins[i--]);
+        }
+    }
+    for (uint32_t i = 0; i < books->token_count; i++) {
+        if (books->tokens[i].scope == scope) {
+            drop_token(books, &books->tokens[i--]);
+        }
+    }
+}
+
+static void clear_below(struct sim_books *books)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (uint32_t i = 0; i < books->scope_count; i++) {
+            struct books_scope *scope = &books->scopes[i];
+            if (scope->host != 0 && token_of(books, scope->host) == NULL) {
+                clear(books, scope->id);
+                *scope = books->scopes[--books->scope_count];
+                more = true;
+            }
+        }
+    }
+}
+
+/* ---- entries ---- */
+
+static const char *started(const struct taking *taking)
+{
+    struct sim_books *books = taking->books;
+    books->token_count = books->join_count = 0;
+    books->scope_count = 1;
+    books->scopes[0] = (struct books_scope){.id = ENGINE_SCOPE_ROOT, .process = taking->root};
+    return NULL;
+}
+
+static const char *add_token(struct sim_books *books, uint32_t id, uint32_t scope, uint32_t flow)
+{
+    ASSERT(books->token_count < BOOKS_TOKENS_MAX);
+    if (token_of(books, id) != NULL) {
+        return "a token is created that is there already";
+    }
+    if (scope_of(books, scope) == NULL) {
+        return "a token is created in a scope that is not there";
+    }
+    books->tokens[books->token_count++] =
+        (struct books_token){.id = id, .scope = scope, .flow = flow};
+    return NULL;
+}
+
+static const char *token_created(const struct taking *taking)
+{
+    const struct engine_event *event = taking->event;
+    return add_token(taking->books, event->token, event->scope, event->flow);
+}
+
+static const char *left(const struct taking *taking)
+{
+    struct books_token *token = token_of(taking->books, taking->event->token);
+    if (token == NULL) {
+        return "a token leaves that is not there";
+    }
+    token->flow = taking->event->flow;
+    return NULL;
+}
+
+static const char *consumed(const struct taking *taking)
+{
+    struct books_token *token = token_of(taking->books, taking->event->token);
+    if (token == NULL) {
+        return "a token is consumed that is not there";
+    }
+    drop_token(taking->books, token);
+    return NULL;
+}
+
+static const char *cancelled(const struct taking *taking)
+{
+    const char *wrong = consumed(taking);
+    clear_below(taking->books);
+    return wrong == NULL ? NULL : "a token is cancelled that is not there";
+}
+
+static const char *joined(const struct taking *taking)
+{
+    struct sim_books *books = taking->books;
+    struct books_token *token = token_of(books, taking->event->token);
+    if (token == NULL || token->flow == ENGINE_NONE) {
+        return "a token joins that is not there, or came by no flow";
+    }
+    struct books_join *join = join_of(books, token->scope, token->flow);
+    if (join == NULL) {
+        ASSERT(books->join_count < BOOKS_JOINS_MAX);
+        join = &books->joins[books->join_count++];
+        *join = (struct books_join){.scope = token->scope, .flow = token->flow};
+    }
+    join->count++;
+    drop_token(books, token);
+    return NULL;
+}
+
+/* traps.md 2: a parallel gateway takes exactly one token from every incoming flow. */
+static const char *join_fired(const struct taking *taking)
+{
+    struct sim_books *books = taking->books;
+    const struct engine_event *event = taking->event;
+    struct books_scope *scope = scope_of(books, event->scope);
+    if (scope == NULL || event->node >= scope->process->node_count) {
+        return "a join fires in a scope or node that is not there";
+    }
+    const struct engine_node *node = &scope->process->nodes[event->node];
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < node->incoming.count; i++) {
+        struct books_join *join = join_of(books, event->scope, node->incoming.at[i]);
+        if (join == NULL) {
+            continue;
+        }
+        taken++;
+        if (--join->count == 0) {
+            drop_join(books, join);
+        }
+    }
+    if (taken == 0 || (node->kind == ENGINE_PARALLEL_GATEWAY && taken < node->incoming.count)) {
+        return "a join fires though a flow into it holds no token";
+    }
+    return add_token(books, event->token, event->scope, ENGINE_NONE);
+}
+
+static const char *scope_opened(const struct taking *taking)
+{
+    struct sim_books *books = taking->books;
+    const struct engine_event *event = taking->event;
+    struct books_token *host = token_of(books, event->token);
+    if (host == NULL || scope_of(books, event->scope) != NULL) {
+        return "a scope opens in a token that is not there, or twice";
+    }
+    const struct engine_process *process = scope_of(books, host->scope)->process;
+    if (event->flags == ENGINE_SCOPE_CALLED) {
+        process =
+            taking->library->process(taking->library, taking->project, event->text, event->count);
+    }
+    ASSERT(books->scope_count < BOOKS_SCOPES_MAX && process != NULL);
+    books->scopes[books->scope_count++] =
+        (struct books_scope){.id = event->scope, .host = event->token, .process = process};
+    return NULL;
+}
+
+static const char *scope_spent(const struct taking *taking)
+{
+    if (scope_of(taking->books, taking->event->scope) == NULL) {
+        return "a scope is spent that is not there";
+    }
+    return held_in(taking->books, taking->event->scope) == 0
+               ? NULL
+               : "a scope is spent while it holds tokens";
+}
+
+static const char *scope_closed(const struct taking *taking)
+{
+    const char *wrong = scope_spent(taking);
+    struct books_scope *scope = scope_of(taking->books, taking->event->scope);
+    if (scope != NULL) {
+        *scope = taking->books->scopes[--taking->books->scope_count];
+    }
+    return wrong == NULL ? NULL : "a scope is closed that is not there, or holds tokens";
+}
+
+static const char *scope_cleared(const struct taking *taking)
+{
+    clear(taking->books, taking->event->scope);
+    clear_below(taking->books);
+    return NULL;
+}
+
+static const char *ended(const struct taking *taking)
+{
+    bool completed = taking->event->flags == ENGINE_END_COMPLETED;
+    bool empty = taking->books->token_count == 0 && taking->books->join_count == 0;
+    return completed && !empty ? "a run completes while it holds tokens" : NULL;
+}
+
+static const char *called(const struct taking *taking)
+{
+    struct books_token *token = token_of(taking->books, taking->event->token);
+    if (token == NULL || taking->event->count <= taking->books->call_last) {
+        return "a call is made by a token that is not there, or under a number that was used";
+    }
+    token->call = taking->books->call_last = taking->event->count;
+    return NULL;
+}
+
+/* Each call is answered once; a repeat must not be taken for an answer to another one. */
+static const char *answered(const struct taking *taking)
+{
+    struct books_token *token = token_of(taking->books, taking->event->token);
+    if (token == NULL || token->call == 0) {
+        return "an answer is taken that no call waits for";
+    }
+    token->call = 0;
+    return NULL;
+}
+
+static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
+    [ENGINE_EVENT_STARTED] = started,
+    [ENGINE_EVENT_TOKEN_CREATED] = token_created,
+    [ENGINE_EVENT_LEFT] = left,
+    [ENGINE_EVENT_CONSUMED] = consumed,
+    [ENGINE_EVENT_CANCELLED] = cancelled,
+    [ENGINE_EVENT_JOINED] = joined,
+    [ENGINE_EVENT_JOIN_FIRED] = join_fired,
+    [ENGINE_EVENT_SCOPE_OPENED] = scope_opened,
+    [ENGINE_EVENT_SCOPE_SPENT] = scope_spent,
+    [ENGINE_EVENT_SCOPE_CLOSED] = scope_closed,
+    [ENGINE_EVENT_SCOPE_CLEARED] = scope_cleared,
+    [ENGINE_EVENT_ENDED] = ended,
+    [ENGINE_EVENT_CALLED] = called,
+    [ENGINE_EVENT_ANSWERED] = answered,
+};
+
+const char *sim_books_take(struct sim_books *books, const struct engine_library *library,
+                           const struct engine_process *root, struct span project,
+                           const struct engine_event *event)
+{
+    struct taking taking = {
+        .books = books, .library = library, .root = root, .project = project, .event = event};
+    ASSERT(event->type < ENGINE_EVENT_TYPE_COUNT);
+    return entries[event->type] == NULL ? NULL : entries[event->type](&taking);
+}
+
+const char *sim_books_compare(const struct sim_books *books,
+                              const struct engine_execution *execution)
+{
+    uint32_t joins = 0;
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        uint32_t held = scope->tokens.count;
+        for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
+            held += join->count;
+            joins++;
+        }
+        if (held != held_in(books, scope->slot.id) || held != scope->live) {
+            return "a scope does not hold as many tokens as came into it and did not leave";
+        }
+    }
+    return joins == books->join_count && execution->token_count == books->token_count
+               ? NULL
+               : "there are tokens that the books do not know";
+}

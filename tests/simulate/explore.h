@@ -1,0 +1,34 @@
+/*
+ * explore.h: how a model may end, found out by running the core alone: no actors, no faults.
+ *
+ * A confluent model has one end: its twin lives it, answering everything at once. For any other
+ * one, every order in which answers, callbacks and timers may come is tried, up to a bound. Time is
+ * taken as free: a timer that is armed may fire before or after anything else.
+ */
+#ifndef TESTS_SIMULATE_EXPLORE_H
+#define TESTS_SIMULATE_EXPLORE_H
+
+#include "tests/simulate/model.h"
+
+struct engine_execution;
+
+#define SIM_ENDS_MAX 64u
+
+struct sim_ends {
+    struct span ends[SIM_ENDS_MAX]; /* in the run's arena */
+    uint32_t count;
+    uint32_t states;
+    bool cut; /* there are more than the bound */
+};
+
+/*
+ * What must agree at the end, as one value: how it ended and by which error, which nodes were
+ * entered how often, and all variables. What order or time decides is not in it.
+ */
+struct span sim_end_of(const struct engine_execution *execution, struct arena *arena);
+
+/* The one end of a confluent model. Empty, and the run has failed: it does not end. */
+struct span sim_twin(struct sim *sim, const struct sim_library *library);
+void sim_explore(struct sim *sim, const struct sim_library *library, struct sim_ends *ends);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * model.c: see model.h. Every block draws from a stream named after its place, and its name is a
+ * hash of that place: so leaving one out changes no other.
+ */
+#include "tests/simulate/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/read/read.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/wire/json.h"
+#include "tests/simulate/blocks.h"
+
+enum {
+    TEXT_BYTES = 2048,
+    TASKS = 16,
+    CONFLUENT_PERCENT = 75,
+    DEPTH_MAX = 3,
+};
+
+/* ---- text ---- */
+
+static void put(struct block_builder *builder, struct block_text *text, const char *format,
+                va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    size_t room = text->capacity - text->count;
+    int bytes = vsnprintf(text->bytes + text->count, room, format, arguments);
+    ASSERT(bytes >= 0);
+    if ((size_t)bytes >= room) {
+        size_t capacity = 2 * (text->capacity + (size_t)bytes);
+        char *grown = arena_alloc(builder->arena, capacity);
+        ASSERT(grown != NULL);
+        memcpy(grown, text->bytes, text->count);
+        text->bytes = grown;
+        text->capacity = capacity;
+        (void)vsnprintf(text->bytes + text->count, capacity - text->count, format, again);
+    }
+    text->count += (size_t)bytes;
+    va_end(again);
+}
+
+static void text_init(struct block_builder *builder, struct block_text *text)
+{
+    *text = (struct block_text){.bytes = arena_alloc(builder->arena, TEXT_BYTES),
+                                .capacity = TEXT_BYTES};
+    ASSERT(text->bytes != NULL);
+}
+
+void block_put(struct block_builder *builder, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put(builder, &builder->processes[builder->process], format, arguments);
+    va_end(arguments);
+}
+
+void block_put_root(struct block_builder *builder, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put(builder, &builder->roots, format, arguments);
+    va_end(arguments);
+}
+
+struct span block_json(struct block_builder *builder, const char *format, ...)
+{
+    char text[512];
+    struct span value;
+    struct json_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ASSERT(bytes > 0 && (size_t)bytes < sizeof text);
+    enum result result =
+        json_to_wire(span_of(text, (size_t)bytes), LIMIT_DEPTH, builder->arena, &value, &error);
+    ASSERT(result == RESULT_OK);
+    return value;
+}
+
+/* ---- nodes and flows ---- */
+
+uint32_t block_node(struct block_builder *builder)
+{
+    return ++builder->node_count;
+}
+
+void block_flow(struct block_builder *builder, struct block_exit *at, uint32_t node)
+{
+    if (at->node != 0) {
+        uint32_t flow = at->flow != 0 ? at->flow : ++builder->flow_count;
+        block_put(builder, "<sequenceFlow id='f%u' sourceRef='n%u' targetRef='n%u'", flow, at->node,
+                  node);
+        if (at->condition[0] == '\0') {
+            block_put(builder, "/>");
+        } else {
+            block_put(builder, "><conditionExpression>%s</conditionExpression></sequenceFlow>",
+                      at->condition);
+        }
+    }
+    *at = (struct block_exit){.node = node};
+}
+
+uint32_t block_enter(struct block *block)
+{
+    uint32_t node = block_node(block->builder);
+    block_flow(block->builder, block->at, node);
+    return node;
+}
+
+struct sim_task *block_task(struct block_builder *builder, uint32_t node)
+{
+    struct sim_model *model = builder->model;
+    if (model->task_count == builder->task_capacity) {
+        uint32_t capacity = 2 * builder->task_capacity + TASKS;
+        struct sim_task *tasks = arena_zero(builder->arena, capacity * sizeof *tasks);
+        ASSERT(tasks != NULL);
+        if (model->task_count > 0) {
+            memcpy(tasks, model->tasks, model->task_count * sizeof *tasks);
+        }
+        model->tasks = tasks;
+        builder->task_capacity = capacity;
+    }
+    struct sim_task *task = &model->tasks[model->task_count++];
+    *task = (struct sim_task){.id = arena_format(builder->arena, "n%u", node)};
+    return task;
+}
+
+uint32_t block_process_begin(struct block_builder *builder, uint32_t *before)
+{
+    ASSERT(builder->process_count < BLOCK_PROCESSES_MAX);
+    *before = builder->process;
+    builder->process = builder->process_count++;
+    text_init(builder, &builder->processes[builder->process]);
+    return builder->process;
+}
+
+void block_process_end(struct block_builder *builder, uint32_t before)
+{
+    builder->process = before;
+}
+
+/* ---- blocks ---- */
+
+static bool is_pruned(const struct sim_options *options, uint32_t name)
+{
+    for (uint32_t i = 0; i < options->pruned_count; i++) {
+        if (options->pruned[i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool may_stand(const struct block *block, const struct block_row *row)
+{
+    bool room = block->builder->process_count < BLOCK_PROCESSES_MAX - 1;
+    return block->depth <= row->depth_max && room &&
+           !(row->racy && block->builder->model->confluent);
+}
+
+static uint32_t pick(struct block *block)
+{
+    uint32_t weights = 0;
+    for (uint32_t i = 0; i < block_row_count; i++) {
+        weights += may_stand(block, &block_rows[i]) ? block_rows[i].weight : 0;
+    }
+    uint32_t chosen = sim_below(&block->random, weights);
+    for (uint32_t i = 0; i < block_row_count; i++) {
+        uint32_t weight = may_stand(block, &block_rows[i]) ? block_rows[i].weight : 0;
+        if (chosen < weight) {
+            return i;
+        }
+        chosen -= weight;
+    }
+    ASSERT_UNREACHABLE();
+}
+
+/* A block at the place that `random` is the stream of. */
+static void build(struct block_builder *builder, struct block_exit *at, struct sim_random random,
+                  uint32_t depth)
+{
+    struct sim_report *report = builder->sim->report;
+    uint32_t name = (uint32_t)(random.state >> 40);
+    if (is_pruned(&builder->sim->options, name)) {
+        return;
+    }
+    struct block block = {.builder = builder, .at = at, .random = random, .depth = depth};
+    uint32_t row = pick(&block);
+    if (report->block_count < SIM_BLOCKS_MAX) {
+        report->blocks[report->block_count++] = name;
+    }
+    report->row_counts[row]++;
+    block_rows[row].build(&block);
+}
+
+static void sequence(struct block_builder *builder, struct block_exit *at, struct sim_random random,
+                     uint32_t depth, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        build(builder, at, sim_random_of(random.state, i + 1), depth);
+    }
+}
+
+void block_inside(struct block *block, struct block_exit *at, uint32_t name)
+{
+    struct sim_random random = sim_random_of(block->random.state, 1000 + name);
+    uint32_t depth = block->depth + 1;
+    bool wide = block->builder->model->confluent && depth < DEPTH_MAX;
+    sequence(block->builder, at, random, depth, sim_between(&random, 1, wide ? 2 : 1));
+}
+
+/* ---- the whole ---- */
+
+static void build_main(struct block_builder *builder, struct sim_random random)
+{
+    struct block_exit at = {0};
+    struct block block = {.builder = builder, .at = &at, .random = random};
+    uint32_t before;
+    bool confluent = builder->model->confluent;
+    uint32_t count = confluent ? sim_between(&random, 2, 5) : sim_between(&random, 1, 2);
+    (void)block_process_begin(builder, &before);
+    block_put(builder, "<startEvent id='n%u'/>", block_enter(&block));
+    sequence(builder, &at, random, 0, count);
+    block_put(builder, "<endEvent id='n%u'/>", block_enter(&block));
+    block_process_end(builder, before);
+}
+
+static struct span write_file(struct block_builder *builder)
+{
+    struct block_text file;
+    text_init(builder, &file);
+    struct block_text *main = &builder->processes[0];
+    size_t bytes = 1024 + builder->roots.count;
+    for (uint32_t i = 0; i < builder->process_count; i++) {
+        bytes += builder->processes[i].count + 64;
+    }
+    char *text = arena_alloc(builder->arena, bytes);
+    ASSERT(text != NULL && main->count > 0);
+    int count = snprintf(text, bytes,
+                         "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL' "
+                         "xmlns:zeebe='http://camunda.org/schema/zeebe/1.0'>%.*s",
+                         (int)builder->roots.count, builder->roots.bytes);
+    for (uint32_t i = 0; i < builder->process_count; i++) {
+        count += snprintf(text + count, bytes - (size_t)count,
+                          "<process id='p%u' isExecutable='true'>%.*s</process>\n", i,
+                          (int)builder->processes[i].count, builder->processes[i].bytes);
+    }
+    count += snprintf(text + count, bytes - (size_t)count, "</definitions>");
+    ASSERT((size_t)count < bytes);
+    return span_of(text, (size_t)count);
+}
+
+static void write_modules(struct block_builder *builder)
+{
+    builder->model->modules = block_json(
+        builder, "{\"modules\":[{\"taskTypes\":[\"work\"],\"url\":\"http://127.0.0.1:9/work\"},"
+                 "{\"taskTypes\":[\"ask\"],\"url\":\"http://127.0.0.1:9/ask\"},"
+                 "{\"taskTypes\":[\"told\"],\"url\":\"http://127.0.0.1:9/told\","
+                 "\"callback\":true,\"cancel\":true}]}");
+}
+
+void sim_model_make(struct sim *sim, struct sim_model *model)
+{
+    struct sim_random random = sim_random_of(sim->options.seed, 1);
+    *model = (struct sim_model){.confluent = sim_chance(&random, CONFLUENT_PERCENT)};
+    struct block_builder builder = {.sim = sim, .model = model, .arena = &sim->arena};
+    text_init(&builder, &builder.roots);
+    sim->report->confluent = model->confluent;
+    model->variables =
+        block_json(&builder, "{\"x0\":%u,\"x1\":%u,\"x2\":%u,\"x3\":%u}", sim_below(&random, 10),
+                   sim_below(&random, 10), sim_below(&random, 10), sim_below(&random, 10));
+    write_modules(&builder);
+    build_main(&builder, random);
+    model->bpmn = write_file(&builder);
+}
+
+const struct sim_task *sim_model_task(const struct sim_model *model, struct span node_id)
+{
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        if (span_equal(model->tasks[i].id, node_id)) {
+            return &model->tasks[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- compiled ---- */
+
+static const struct engine_process *find_process(const struct engine_library *self,
+                                                 struct span project, struct span id,
+                                                 uint32_t version)
+{
+    (void)project;
+    (void)version;
+    return engine_definition_find(((const struct sim_library *)self)->definition, id);
+}
+
+static const struct engine_modules *find_modules(const struct engine_library *self,
+                                                 struct span project)
+{
+    (void)project;
+    return ((const struct sim_library *)self)->modules;
+}
+
+static void refused(struct sim *sim, struct engine_report *report)
+{
+    struct span text = engine_report_text(report, ENGINE_ERROR, &sim->arena);
+    sim_fail(sim, "the model is refused: %.*s", SPAN_ARG(text));
+}
+
+bool sim_library_init(struct sim *sim, struct sim_library *library)
+{
+    struct engine_report report;
+    *library = (struct sim_library){.engine = {.process = find_process, .modules = find_modules}};
+    engine_report_init(&report, span_text("model"));
+    enum result result =
+        engine_read(span_text("model.bpmn"), sim->model->bpmn, &report, &library->definition);
+    if (result == RESULT_OK) {
+        result =
+            engine_read_modules(span_text("modules.json"), sim->model->modules,
+                                span_text(SIM_PROJECT), SPAN_EMPTY, &report, &library->modules);
+    }
+    if (result == RESULT_OK) {
+        for (uint32_t i = 0; i < library->definition->process_count; i++) {
+            library->definition->processes[i].version = 1;
+            library->definition->processes[i].project = span_text(SIM_PROJECT);
+        }
+    } else {
+        refused(sim, &report);
+    }
+    engine_report_release(&report);
+    return result == RESULT_OK;
+}
+
+void sim_library_release(struct sim_library *library)
+{
+    if (library->modules != NULL) {
+        engine_modules_free(library->modules);
+    }
+    if (library->definition != NULL) {
+        engine_definition_free(library->definition);
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * model.h: a random process as BPMN text, and what the world has to know to live with it.
+ *
+ * A confluent model ends the same whatever the order of events: its blocks are nested, its forks
+ * are joined, each variable has one writer, and time decides nothing that an answer could decide
+ * too. All other models may end in several ways; they are kept small, so that all of them can be
+ * enumerated.
+ */
+#ifndef TESTS_SIMULATE_MODEL_H
+#define TESTS_SIMULATE_MODEL_H
+
+#include "tests/simulate/sim.h"
+
+/* A node that the outside deals with. What is said to it is always the same. */
+struct sim_task {
+    struct span id;
+    uint32_t status;      /* HTTP, of the call with phase execute; 0: it is never called */
+    struct span reply;    /* its body: value, or empty */
+    struct span told;     /* body of the answer to phase callback, or empty */
+    struct span callback; /* payload, or empty */
+    bool waits;           /* somebody answers by a callback */
+};
+
+struct sim_model {
+    struct span bpmn;
+    struct span modules;   /* modules.json as a value */
+    struct span variables; /* MAP: what it starts with */
+    bool confluent;
+    struct sim_task *tasks;
+    uint32_t task_count;
+};
+
+/* Fills the report's blocks and rows, too. All memory is the arena's. */
+void sim_model_make(struct sim *sim, struct sim_model *model);
+/* NULL: the outside has nothing to do with it. */
+const struct sim_task *sim_model_task(const struct sim_model *model, struct span node_id);
+
+/* ---- the model compiled: what the checks run the core on, apart from the actors' own copy ---- */
+
+struct sim_library {
+    struct engine_library engine; /* first: the engine hands it back */
+    struct engine_definition *definition;
+    struct engine_modules *modules;
+};
+
+#define SIM_PROJECT "default"
+
+/* As version 1 of the project. Fails the run when the model is refused. */
+bool sim_library_init(struct sim *sim, struct sim_library *library);
+void sim_library_release(struct sim_library *library);
+
+#endif

@@ -1,0 +1,651 @@
+/*
+ * tap.c: see tap.h. Bytes of committed states are kept until a newer one is durable.
+ */
+#include "tests/simulate/tap.h"
+
+#include <stdlib.h>
+
+#include "engine/engine.h"
+#include "proto/base/assert.h"
+#include "proto/base/limits.h"
+#include "proto/record.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
+#include "tests/simulate/books.h"
+#include "tests/simulate/clients.h"
+#include "tests/simulate/machine.h"
+
+enum { SCRATCH_BLOCK_BYTES = 64 << 10 };
+#define SCRATCH_BYTES_MAX (64ul << 20)
+
+/* A state that a commit holds. */
+struct committed {
+    struct committed *newer;
+    uint64_t event_sequence;
+    uint32_t sequence;  /* steps */
+    uint32_t call_last; /* calls */
+    bool ended;
+    struct sim_books books;
+    size_t count;
+    uint8_t bytes[];
+};
+
+struct tracked {
+    struct execution_id id;
+    struct engine_execution *shadow;
+    struct sim_books books;
+    struct committed *oldest, *newest; /* the durable one first, if there is one */
+    uint64_t appended;                 /* event sequences */
+    uint64_t durable;
+    uint64_t recovered; /* in a recovery: what came back; 0: nothing yet */
+};
+
+struct sim_tap {
+    struct sim *sim;
+    struct sim_library library;
+    struct tracked tracked[SIM_EXECUTIONS_MAX];
+    uint32_t count;
+    bool recovering;
+    struct arena scratch;
+};
+
+/* Of the one run that this process lives at a time: the engine's functions are global, too. */
+static struct sim *listening;
+
+void sim_tap_listen(struct sim *sim)
+{
+    listening = sim;
+}
+
+/* ---- helpers ---- */
+
+static struct tracked *find(struct sim_tap *tap, struct span id)
+{
+    for (uint32_t i = 0; i < tap->count; i++) {
+        if (span_equal(execution_id_span(&tap->tracked[i].id), id)) {
+            return &tap->tracked[i];
+        }
+    }
+    return NULL;
+}
+
+static struct tracked *find_of(struct sim_tap *tap, const struct engine_execution *execution)
+{
+    return find(tap, execution_id_span(&execution->id));
+}
+
+static struct span encoded(const struct engine_execution *execution, struct arena *arena)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 2048);
+    engine_encode(execution, &writer);
+    ASSERT(!arena->overflowed);
+    return wire_writer_span(&writer);
+}
+
+static void expect_same(struct sim_tap *tap, const struct tracked *tracked, const char *what,
+                        struct span expected, struct span found)
+{
+    struct span left, right;
+    if (span_equal(expected, found)) {
+        return;
+    }
+    bool legible = json_from_wire(expected, JSON_COMPACT, &tap->scratch, &left) == RESULT_OK &&
+                   json_from_wire(found, JSON_COMPACT, &tap->scratch, &right) == RESULT_OK;
+    sim_fail(tap->sim, "%s: %s differs:\nexpected %.*s\nfound    %.*s", tracked->id.text, what,
+             legible ? (int)left.count : 0, (const char *)left.bytes,
+             legible ? (int)right.count : 0, (const char *)right.bytes);
+}
+
+static void drop_shadow(struct tracked *tracked)
+{
+    if (tracked->shadow != NULL) {
+        engine_free(tracked->shadow);
+        tracked->shadow = NULL;
+    }
+    tracked->books = (struct sim_books){0};
+}
+
+/* ---- each event ---- */
+
+static void count_step(struct sim *sim, const struct tracked *tracked,
+                       const struct engine_event *event)
+{
+    const struct engine_scope *scope = engine_scope_find(tracked->shadow, event->scope);
+    const struct engine_token *token = engine_token_find(tracked->shadow, event->token);
+    scope =
+        scope != NULL || token == NULL ? scope : engine_scope_find(tracked->shadow, token->scope);
+    sim->report->steps++;
+    if (scope != NULL && event->node < scope->process->node_count) {
+        sim->report->kind_counts[scope->process->nodes[event->node].kind]++;
+    }
+}
+
+static void book(struct sim_tap *tap, struct tracked *tracked,
+                 const struct engine_execution *execution, const struct engine_output *output,
+                 uint32_t from)
+{
+    for (uint32_t i = from; i < output->event_count; i++) {
+        const struct engine_event *event = &output->events[i];
+        const char *wrong =
+            sim_books_take(&tracked->books, &tap->library.engine,
+                           tap->library.definition->processes, span_text(SIM_PROJECT), event);
+        if (wrong != NULL) {
+            sim_fail(tap->sim, "%s: %s (event %u \"%s\", token %u, scope %u, node %u, flow %u)",
+                     tracked->id.text, wrong, i, engine_event_name(event->type), event->token,
+                     event->scope, event->node, event->flow);
+            return;
+        }
+    }
+    const char *wrong = sim_books_compare(&tracked->books, execution);
+    if (wrong != NULL) {
+        sim_fail(tap->sim, "%s: %s", tracked->id.text, wrong);
+    }
+}
+
+static void follow(struct sim_tap *tap, struct tracked *tracked,
+                   const struct engine_execution *execution, const struct engine_output *output,
+                   uint32_t from)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, &tap->scratch, 1024);
+    engine_events_encode(output->events + from, output->event_count - from, &writer);
+    enum result result = engine_replay(&tap->library.engine, wire_writer_span(&writer),
+                                       output->first_event_sequence + from, &tracked->shadow);
+    if (result != RESULT_OK) {
+        sim_fail(tap->sim, "%s: its own events do not apply: %s", tracked->id.text,
+                 result_text(result));
+        return;
+    }
+    expect_same(tap, tracked, "what the events make", encoded(execution, &tap->scratch),
+                encoded(tracked->shadow, &tap->scratch));
+}
+
+static void take_events(struct sim *sim, const struct engine_execution *execution,
+                        const struct engine_output *output, uint32_t from)
+{
+    struct sim_tap *tap = sim->tap;
+    struct tracked *tracked = find_of(tap, execution);
+    if (output->event_count == from || sim_failed(sim)) {
+        return;
+    }
+    ASSERT(tracked != NULL);
+    arena_clear(&tap->scratch);
+    book(tap, tracked, execution, output, from);
+    if (sim_failed(sim)) {
+        return; /* the shadow would assert */
+    }
+    follow(tap, tracked, execution, output, from);
+    for (uint32_t i = from; i < output->event_count && !sim_failed(sim); i++) {
+        if (output->events[i].type == ENGINE_EVENT_ENTERED) {
+            count_step(sim, tracked, &output->events[i]);
+        }
+        if (sim->options.trace) {
+            sim_trace(sim, "    %s: %s token %u node %u", tracked->id.text,
+                      engine_event_name(output->events[i].type), output->events[i].token,
+                      output->events[i].node);
+        }
+    }
+    sim_clients_notice(sim, (uint32_t)(tracked - tap->tracked));
+}
+
+/* ---- the door ---- */
+
+/* The linker's names. */
+enum result __real_engine_accept(struct engine_execution *execution,
+                                 const struct engine_input *input, struct engine_output *output);
+enum result __wrap_engine_accept(struct engine_execution *execution,
+                                 const struct engine_input *input, struct engine_output *output);
+enum result __real_engine_advance(struct engine_execution *execution, int64_t now_ms,
+                                  uint32_t moves, engine_step_fn after_step, void *owner,
+                                  struct engine_output *output, bool *more);
+enum result __wrap_engine_advance(struct engine_execution *execution, int64_t now_ms,
+                                  uint32_t moves, engine_step_fn after_step, void *owner,
+                                  struct engine_output *output, bool *more);
+enum result __real_engine_recover(struct engine_execution *execution, struct engine_output *output);
+enum result __wrap_engine_recover(struct engine_execution *execution, struct engine_output *output);
+enum result __real_engine_decode(const struct engine_library *library, struct span bytes,
+                                 struct engine_execution **out);
+enum result __wrap_engine_decode(const struct engine_library *library, struct span bytes,
+                                 struct engine_execution **out);
+enum result __real_engine_replay(const struct engine_library *library, struct span events,
+                                 uint64_t first, struct engine_execution **execution);
+enum result __wrap_engine_replay(const struct engine_library *library, struct span events,
+                                 uint64_t first, struct engine_execution **execution);
+
+static struct sim *begin(void)
+{
+    struct sim *sim = listening;
+    listening = NULL; /* what is called from here is the simulator's own */
+    return sim;
+}
+
+enum result __wrap_engine_accept(struct engine_execution *execution,
+                                 const struct engine_input *input, struct engine_output *output)
+{
+    struct sim *sim = begin();
+    uint32_t from = output->event_count;
+    enum result result = __real_engine_accept(execution, input, output);
+    if (sim != NULL) {
+        take_events(sim, execution, output, from);
+        listening = sim;
+    }
+    return result;
+}
+
+enum result __wrap_engine_advance(struct engine_execution *execution, int64_t now_ms,
+                                  uint32_t moves, engine_step_fn after_step, void *owner,
+                                  struct engine_output *output, bool *more)
+{
+    struct sim *sim = begin();
+    uint32_t from = output->event_count;
+    enum result result =
+        __real_engine_advance(execution, now_ms, moves, after_step, owner, output, more);
+    if (sim != NULL) {
+        take_events(sim, execution, output, from);
+        listening = sim;
+    }
+    return result;
+}
+
+enum result __wrap_engine_recover(struct engine_execution *execution, struct engine_output *output)
+{
+    struct sim *sim = begin();
+    uint32_t from = output->event_count;
+    enum result result = __real_engine_recover(execution, output);
+    if (sim != NULL) {
+        take_events(sim, execution, output, from);
+        listening = sim;
+    }
+    return result;
+}
+
+static void come_back(struct sim *sim, const struct engine_execution *execution);
+
+enum result __wrap_engine_decode(const struct engine_library *library, struct span bytes,
+                                 struct engine_execution **out)
+{
+    struct sim *sim = begin();
+    enum result result = __real_engine_decode(library, bytes, out);
+    if (sim != NULL) {
+        if (result == RESULT_OK) {
+            come_back(sim, *out);
+        }
+        listening = sim;
+    }
+    return result;
+}
+
+enum result __wrap_engine_replay(const struct engine_library *library, struct span events,
+                                 uint64_t first, struct engine_execution **execution)
+{
+    struct sim *sim = begin();
+    enum result result = __real_engine_replay(library, events, first, execution);
+    if (sim != NULL) {
+        if (result == RESULT_OK) {
+            come_back(sim, *execution);
+        }
+        listening = sim;
+    }
+    return result;
+}
+
+/* ---- commits ---- */
+
+static struct committed *committed_new(const struct tracked *tracked, struct span bytes)
+{
+    struct committed *committed = malloc(sizeof *committed + bytes.count);
+    ASSERT(committed != NULL);
+    *committed = (struct committed){.event_sequence = tracked->shadow->event_sequence,
+                                    .sequence = tracked->shadow->sequence,
+                                    .call_last = tracked->shadow->call_last,
+                                    .ended = tracked->shadow->end != ENGINE_END_NONE,
+                                    .books = tracked->books,
+                                    .count = bytes.count};
+    memcpy(committed->bytes, bytes.bytes, bytes.count);
+    return committed;
+}
+
+static struct committed *committed_at(const struct tracked *tracked, uint64_t event_sequence)
+{
+    struct committed *committed = tracked->oldest;
+    while (committed != NULL && committed->event_sequence != event_sequence) {
+        committed = committed->newer;
+    }
+    return committed;
+}
+
+static void keep_committed(struct tracked *tracked, struct committed *committed)
+{
+    if (tracked->newest == NULL) {
+        tracked->oldest = committed;
+    } else {
+        tracked->newest->newer = committed;
+    }
+    tracked->newest = committed;
+}
+
+/* Forgets those that are older than the one at this place. */
+static void forget_before(struct tracked *tracked, uint64_t event_sequence)
+{
+    while (tracked->oldest != NULL && tracked->oldest->event_sequence < event_sequence) {
+        struct committed *oldest = tracked->oldest;
+        tracked->oldest = oldest->newer;
+        free(oldest);
+    }
+    if (tracked->oldest == NULL) {
+        tracked->newest = NULL;
+    }
+}
+
+static void forget_after(struct tracked *tracked, uint64_t event_sequence)
+{
+    struct committed **place = &tracked->oldest;
+    tracked->newest = NULL;
+    while (*place != NULL && (*place)->event_sequence <= event_sequence) {
+        tracked->newest = *place;
+        place = &(*place)->newer;
+    }
+    while (*place != NULL) {
+        struct committed *gone = *place;
+        *place = gone->newer;
+        free(gone);
+    }
+}
+
+static uint32_t count_values(struct span run)
+{
+    struct wire_cursor cursor = wire_cursor(run);
+    uint32_t count = 0;
+    while (cursor.next < cursor.end && wire_skip(&cursor) == RESULT_OK) {
+        count++;
+    }
+    return count;
+}
+
+static uint64_t sequence_of_snapshot(struct span bytes)
+{
+    return (uint64_t)wire_int_or(wire_find_text(bytes, "eventSequence"), 0);
+}
+
+static void commit_record(struct sim_tap *tap, const struct proto_record *record)
+{
+    bool snapshot = record->kind == PROTO_RECORD_SNAPSHOT;
+    struct tracked *tracked =
+        snapshot || record->kind == PROTO_RECORD_EVENTS ? find(tap, record->execution_id) : NULL;
+    if (tracked == NULL || sim_failed(tap->sim)) {
+        return;
+    }
+    if (tracked->shadow == NULL) {
+        sim_fail(tap->sim, "%s: a commit holds what never happened", tracked->id.text);
+        return;
+    }
+    struct span bytes = encoded(tracked->shadow, &tap->scratch);
+    uint64_t next = tracked->newest == NULL ? 1 : tracked->newest->event_sequence + 1;
+    if (snapshot) {
+        expect_same(tap, tracked, "the committed snapshot", bytes, record->body);
+    } else if (record->number != next) {
+        sim_fail(tap->sim, "%s: a commit begins with event %llu, the next one was %llu",
+                 tracked->id.text, (unsigned long long)record->number, (unsigned long long)next);
+    }
+    if (committed_at(tracked, tracked->shadow->event_sequence) == NULL) {
+        keep_committed(tracked, committed_new(tracked, bytes));
+    }
+}
+
+static void each_record(struct sim_tap *tap, struct span records,
+                        void (*take)(struct sim_tap *tap, const struct proto_record *record))
+{
+    struct proto_record record;
+    enum result result;
+    while ((result = record_read(&records, &record)) == RESULT_OK) {
+        take(tap, &record);
+    }
+    if (result == RESULT_CORRUPT) {
+        sim_fail(tap->sim, "a batch of the journal is no run of records");
+    }
+}
+
+void sim_tap_committed(struct sim *sim, struct span records)
+{
+    struct sim *before = begin();
+    arena_clear(&sim->tap->scratch);
+    each_record(sim->tap, records, commit_record);
+    listening = before;
+}
+
+/* Which event is the last one that the record holds? 0: none. */
+static uint64_t end_of_record(const struct proto_record *record)
+{
+    switch (record->kind) {
+    case PROTO_RECORD_SNAPSHOT:
+        return sequence_of_snapshot(record->body);
+    case PROTO_RECORD_EVENTS:
+        return record->number + count_values(record->body) - 1;
+    case PROTO_RECORD_NONE:
+    case PROTO_RECORD_STEP:
+    case PROTO_RECORD_AUDIT:
+    case PROTO_RECORD_REQUEST:
+    case PROTO_RECORD_DEFINITION:
+    case PROTO_RECORD_FORGET:
+        break;
+    }
+    return 0;
+}
+
+static void append_record(struct sim_tap *tap, const struct proto_record *record)
+{
+    uint64_t end = end_of_record(record);
+    struct tracked *tracked = end == 0 ? NULL : find(tap, record->execution_id);
+    if (tracked != NULL && end > tracked->appended) {
+        tracked->appended = end;
+    }
+}
+
+void sim_tap_appended(struct sim *sim, struct span records)
+{
+    each_record(sim->tap, records, append_record);
+}
+
+void sim_tap_synced(struct sim *sim, bool well)
+{
+    for (uint32_t i = 0; i < sim->tap->count; i++) {
+        struct tracked *tracked = &sim->tap->tracked[i];
+        if (!well) {
+            tracked->appended = tracked->durable;
+            continue;
+        }
+        tracked->durable = tracked->appended;
+        forget_before(tracked, tracked->durable);
+    }
+}
+
+/* ---- what leaves ---- */
+
+static const struct committed *durable_of(const struct tracked *tracked)
+{
+    return tracked->durable == 0 ? NULL : committed_at(tracked, tracked->durable);
+}
+
+void sim_tap_call_leaves(struct sim *sim, const struct proto_call *call)
+{
+    struct tracked *tracked = find(sim->tap, execution_id_span(&call->execution_id));
+    ASSERT(tracked != NULL);
+    const struct committed *durable = durable_of(tracked);
+    if (durable == NULL || durable->call_last < call->attempt) {
+        sim_fail(sim, "%s: call %u leaves, the newest that is durable is %u", tracked->id.text,
+                 call->attempt, durable == NULL ? 0 : durable->call_last);
+    }
+}
+
+void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
+{
+    struct span id = wire_string_or(wire_find_text(reply->body, "executionId"), "");
+    struct tracked *tracked = reply->ok ? find(sim->tap, id) : NULL;
+    if (tracked == NULL) {
+        return;
+    }
+    int64_t sequence = wire_int_or(wire_find_text(reply->body, "sequence"), 0);
+    const struct committed *durable = durable_of(tracked);
+    if (durable == NULL || sequence > durable->sequence) {
+        sim_fail(sim, "%s: a reply tells of step %lld, the newest that is durable is %lld",
+                 tracked->id.text, (long long)sequence,
+                 durable == NULL ? 0ll : (long long)durable->sequence);
+    }
+}
+
+/* ---- death and return ---- */
+
+void sim_tap_recovery_begins(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->tap->count; i++) {
+        sim->tap->tracked[i].recovered = 0;
+    }
+    sim->tap->recovering = true;
+    sim_tap_listen(sim);
+}
+
+static void come_back_after_death(struct sim_tap *tap, struct tracked *tracked,
+                                  const struct engine_execution *execution)
+{
+    /* Snapshot, then run by run: what counts is where it ends, which the last call shows. */
+    tracked->recovered = execution->event_sequence;
+    const struct committed *committed = committed_at(tracked, tracked->recovered);
+    if (committed != NULL) {
+        expect_same(tap, tracked, "what came back", span_of(committed->bytes, committed->count),
+                    encoded(execution, &tap->scratch));
+    }
+}
+
+/* From bytes: in a recovery, or because a parked execution is wanted. */
+static void come_back(struct sim *sim, const struct engine_execution *execution)
+{
+    struct sim_tap *tap = sim->tap;
+    struct tracked *tracked = find_of(tap, execution);
+    if (tracked == NULL || sim_failed(sim)) {
+        return;
+    }
+    arena_clear(&tap->scratch);
+    if (tap->recovering) {
+        come_back_after_death(tap, tracked, execution);
+    } else if (tracked->shadow == NULL) {
+        sim_fail(sim, "%s: revived, and it was never there", tracked->id.text);
+    } else {
+        expect_same(tap, tracked, "what was revived", encoded(tracked->shadow, &tap->scratch),
+                    encoded(execution, &tap->scratch));
+    }
+}
+
+/* Recovery does not revive what has ended; the log says how far that one got. */
+static uint64_t read_disk(struct sim_tap *tap, const struct tracked *tracked)
+{
+    struct storage_journal *log = tap->sim->machine->stores.journal.log;
+    struct storage_journal_reader *reader;
+    struct span batch;
+    uint64_t position, end = 0;
+    if (log->ops->reader_open(log, log->ops->begin(log), &reader) != RESULT_OK) {
+        sim_fail(tap->sim, "the log cannot be read from its beginning");
+        return 0;
+    }
+    while (log->ops->reader_next(reader, &batch, &position) == RESULT_OK) {
+        struct proto_record record;
+        while (record_read(&batch, &record) == RESULT_OK) {
+            uint64_t last = end_of_record(&record);
+            if (last > end && span_equal(record.execution_id, execution_id_span(&tracked->id))) {
+                end = last;
+            }
+        }
+    }
+    log->ops->reader_close(reader);
+    return end > tracked->durable ? end : tracked->durable;
+}
+
+static void go_back_to(struct sim_tap *tap, struct tracked *tracked, uint64_t event_sequence)
+{
+    forget_after(tracked, event_sequence);
+    drop_shadow(tracked);
+    tracked->appended = tracked->durable = event_sequence;
+    const struct committed *committed = tracked->newest;
+    if (committed == NULL) {
+        return;
+    }
+    enum result result = engine_decode(
+        &tap->library.engine, span_of(committed->bytes, committed->count), &tracked->shadow);
+    ASSERT(result == RESULT_OK);
+    tracked->books = committed->books;
+    forget_before(tracked, event_sequence);
+}
+
+static void judge_return(struct sim_tap *tap, struct tracked *tracked)
+{
+    uint64_t came_back = tracked->recovered;
+    if (came_back == 0) {
+        came_back = read_disk(tap, tracked);
+        const struct committed *last = committed_at(tracked, came_back);
+        if (came_back != 0 && (last == NULL || !last->ended)) {
+            sim_fail(tap->sim, "%s: lost, with durable events up to %llu", tracked->id.text,
+                     (unsigned long long)came_back);
+            return;
+        }
+    }
+    if (came_back < tracked->durable) {
+        sim_fail(tap->sim, "%s: came back with event %llu, durable was %llu", tracked->id.text,
+                 (unsigned long long)came_back, (unsigned long long)tracked->durable);
+        return;
+    }
+    if (came_back != 0 && committed_at(tracked, came_back) == NULL) {
+        sim_fail(tap->sim, "%s: came back with event %llu, at which no commit ended",
+                 tracked->id.text, (unsigned long long)came_back);
+        return;
+    }
+    go_back_to(tap, tracked, came_back);
+    sim_clients_notice(tap->sim, (uint32_t)(tracked - tap->tracked));
+}
+
+void sim_tap_recovery_ends(struct sim *sim)
+{
+    sim_tap_listen(NULL);
+    sim->tap->recovering = false;
+    for (uint32_t i = 0; i < sim->tap->count && !sim_failed(sim); i++) {
+        judge_return(sim->tap, &sim->tap->tracked[i]);
+    }
+}
+
+/* ---- life ---- */
+
+void sim_tap_init(struct sim *sim)
+{
+    sim->tap = arena_zero(&sim->arena, sizeof *sim->tap);
+    ASSERT(sim->tap != NULL);
+    sim->tap->sim = sim;
+    arena_init(&sim->tap->scratch, SCRATCH_BLOCK_BYTES, SCRATCH_BYTES_MAX);
+    (void)sim_library_init(sim, &sim->tap->library);
+}
+
+void sim_tap_release(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->tap->count; i++) {
+        drop_shadow(&sim->tap->tracked[i]);
+        forget_after(&sim->tap->tracked[i], 0);
+    }
+    arena_release(&sim->tap->scratch);
+    sim_library_release(&sim->tap->library);
+}
+
+void sim_tap_track(struct sim *sim, struct execution_id id)
+{
+    ASSERT(sim->tap->count < SIM_EXECUTIONS_MAX);
+    sim->tap->tracked[sim->tap->count++].id = id;
+}
+
+const struct engine_execution *sim_tap_shadow(struct sim *sim, uint32_t execution)
+{
+    ASSERT(execution < sim->tap->count);
+    return sim->tap->tracked[execution].shadow;
+}
+
+const struct sim_library *sim_tap_library(struct sim *sim)
+{
+    return &sim->tap->library;
+}
