@@ -504,6 +504,7 @@ void engine_graph_finish(struct draft *draft, const struct graph *graph)
         const struct engine_node *node = engine_process_node(model, at->id);
         if (node != NULL) {
             process->nodes[node->index].task_type = SPAN_EMPTY;
+            process->nodes[node->index].task_type_explicit = false;
         }
     }
     struct engine_trigger *triggers =

@@ -88,7 +88,8 @@ static void compose_block(struct scheme *scheme, struct span map)
     struct block_type type = type_of(&node);
     struct span handler = engine_graph_text(graph, map, node.id, "handler");
     bool is_task = type.kind == ENGINE_TASK;
-    node.kind = is_task && handler.count > 0 ? ENGINE_SERVICE_TASK : type.kind;
+    bool has_type = wire_find_text(map, "type").count > 0;
+    node.kind = is_task && has_type && handler.count > 0 ? ENGINE_SERVICE_TASK : type.kind;
     node.element = engine_graph_compose_element(&node, graph->process);
     if (is_task) {
         engine_compose_set(graph->arena, node.element, XML_STRIDER, "type", handler);

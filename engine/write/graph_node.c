@@ -214,78 +214,67 @@ static void put_events(struct config *config)
 
 /* ---- mappings ---- */
 
-static bool is_doubled(const struct engine_mappings *mappings, uint32_t index)
+static bool has_doubles(const struct engine_mappings *mappings)
 {
-    for (uint32_t i = index + 1; i < mappings->count; i++) {
-        if (span_equal(mappings->at[i].target, mappings->at[index].target)) {
-            return true;
+    for (uint32_t i = 0; i < mappings->count; i++) {
+        for (uint32_t j = i + 1; j < mappings->count; j++) {
+            if (span_equal(mappings->at[i].target, mappings->at[j].target)) {
+                return true;
+            }
         }
     }
     return false;
 }
 
+/* "name": value, of all of them. */
+static void put_members(struct config *config, const struct engine_mappings *mappings)
+{
+    for (uint32_t i = 0; i < mappings->count; i++) {
+        wire_write_string(config->out, mappings->at[i].target);
+        engine_write_config_value(config->out,
+                                  engine_write_spell(config->writing, mappings->at[i].source));
+    }
+}
+
+/* An object, or a list where a name comes twice. */
 static void put_mappings(struct config *config, const char *member,
                          const struct engine_mappings *mappings)
 {
-    bool has_doubles = false;
-    for (uint32_t i = 0; i < mappings->count && !has_doubles; i++) {
-        has_doubles = is_doubled(mappings, i);
-    }
     if (mappings->count == 0) {
         return;
     }
     wire_write_text(config->out, member);
     config->pairs++;
-    if (has_doubles) {
-        wire_write_array(config->out, mappings->count);
-    } else {
+    if (!has_doubles(mappings)) {
         wire_write_map(config->out, mappings->count);
+        put_members(config, mappings);
+        return;
     }
+    wire_write_array(config->out, mappings->count);
     for (uint32_t i = 0; i < mappings->count; i++) {
-        struct span source = engine_write_spell(config->writing, mappings->at[i].source);
-        if (has_doubles) {
-            wire_write_map(config->out, 2);
-            wire_pair_string(config->out, "target", mappings->at[i].target);
-            wire_write_text(config->out, "source");
-        } else {
-            wire_write_string(config->out, mappings->at[i].target);
-        }
-        engine_write_config_value(config->out, source);
+        wire_write_map(config->out, 2);
+        wire_pair_string(config->out, "target", mappings->at[i].target);
+        wire_write_text(config->out, "source");
+        engine_write_config_value(config->out,
+                                  engine_write_spell(config->writing, mappings->at[i].source));
     }
 }
 
-/* Of doubles, the last is what counts. */
-static uint32_t put_headers(struct config *config)
-{
-    const struct engine_mappings *headers = &config->node->headers;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < headers->count; i++) {
-        if (!is_doubled(headers, i)) {
-            wire_write_string(config->out, headers->at[i].target);
-            engine_write_config_value(config->out,
-                                      engine_write_spell(config->writing, headers->at[i].source));
-            count++;
-        }
-    }
-    return count;
-}
-
-/* The settings of a task's module stand in config itself, unless a member of the node's own has
- * such a name. */
+/* The settings of a task's module stand in config itself, unless a name comes twice or is that of a
+ * member of the node's own. */
 static void put_settings(struct config *config)
 {
     const struct engine_node *node = config->node;
-    bool stand_apart = node->headers.count > 0 && !engine_activity_is_task(node->kind);
-    for (uint32_t i = 0; i < node->headers.count; i++) {
-        stand_apart |= engine_graph_knows(node->kind, node->headers.at[i].target);
+    const struct engine_mappings *headers = &node->headers;
+    bool stand_apart = !engine_activity_is_task(node->kind) || has_doubles(headers);
+    for (uint32_t i = 0; i < headers->count; i++) {
+        stand_apart |= engine_graph_knows(node->kind, headers->at[i].target);
     }
     if (stand_apart) {
-        wire_write_text(config->out, "settings");
-        size_t mark = wire_open_map(config->out);
-        wire_close_map(config->out, mark, put_headers(config));
-        config->pairs++;
+        put_mappings(config, "settings", headers);
     } else {
-        config->pairs += put_headers(config);
+        put_members(config, headers);
+        config->pairs += headers->count;
     }
 }
 
