@@ -210,6 +210,43 @@ Test(lint, a_cron_text_may_start_a_process)
     sample_warn(file, "by-hand", "s", "a timer start event is started by hand only");
 }
 
+Test(lint, a_cron_text_that_is_none_is_refused_with_the_place)
+{
+    sample_refuse(
+        SAMPLE("<startEvent id='s'><timerEventDefinition><timeCycle>0 25 * * *"
+               "</timeCycle></timerEventDefinition></startEvent>" END FLOW("f", "s", "e")),
+        "timer", "s", "no cron text: hours are 0 to 23, at character 3");
+    sample_refuse(
+        SAMPLE("<startEvent id='s'><timerEventDefinition><timeCycle>@never"
+               "</timeCycle></timerEventDefinition></startEvent>" END FLOW("f", "s", "e")),
+        "timer", "s", "no such macro");
+}
+
+Test(lint, a_block_that_waits_for_two_results_of_one_block_waits_for_ever)
+{
+#define CHOICE(type, results)                                                                      \
+    "{\"id\":\"p\",\"blocks\":[{\"id\":\"s\",\"type\":\"StartBlock\"},"                            \
+    "{\"id\":\"a\",\"type\":\"Block\"},{\"id\":\"j\",\"type\":\"" type "\"}],\"faces\":["          \
+    "{\"from\":\"s\",\"to\":\"a\"}," results "]}"
+    static const char both[] = CHOICE("Block", "{\"from\":\"a\",\"to\":\"j\",\"result\":\"x\"},"
+                                               "{\"from\":\"a\",\"to\":\"j\",\"result\":\"y\"}");
+    static const char any[] = CHOICE("OrBlock", "{\"from\":\"a\",\"to\":\"j\",\"result\":\"x\"},"
+                                                "{\"from\":\"a\",\"to\":\"j\",\"result\":\"y\"}");
+    static const char same[] = CHOICE("Block", "{\"from\":\"a\",\"to\":\"j\",\"result\":\"x\"},"
+                                               "{\"from\":\"a\",\"to\":\"j\",\"result\":\"x\"}");
+    static const struct {
+        const char *text;
+        bool is_deadlock;
+    } rows[] = {{both, true}, {any, false}, {same, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sample sample = sample_read(rows[i].text);
+        const struct engine_problem *problem = sample_problem(&sample, "deadlock", "j");
+        cr_expect_eq(problem != NULL, rows[i].is_deadlock, "%s\n%s", rows[i].text,
+                     sample_text(&sample));
+        sample_free(&sample);
+    }
+}
+
 /* ---- what is executed ---- */
 
 Test(lint, what_is_not_executed_yet_is_refused_by_name)

@@ -221,6 +221,17 @@ static bool mark_repeated(struct paths *paths, struct arena *arena)
     return true;
 }
 
+/* Does only one of the two arms get a token? A block of a scheme has one result at a time. */
+static bool chooses(const struct paths *paths, const struct engine_node *node, struct fork fork)
+{
+    const struct engine_flow *flows = paths->process->flows;
+    struct span a = flows[fork.below_a - paths->process->node_count].result;
+    struct span b = flows[fork.below_b - paths->process->node_count].result;
+    bool has_results = node->kind != ENGINE_START_EVENT && a.count > 0 && b.count > 0;
+    return node->kind == ENGINE_EXCLUSIVE_GATEWAY || node->kind == ENGINE_EVENT_GATEWAY ||
+           (has_results && !span_equal(a, b));
+}
+
 /* The choice, if any, of which the two flows are on different arms and which is made only once. */
 static const struct engine_node *choice_between(struct paths *paths, uint32_t flow_a,
                                                 uint32_t flow_b)
@@ -238,20 +249,22 @@ static const struct engine_node *choice_between(struct paths *paths, uint32_t fl
     /* What lies below must be arms (flows), not a place where arms met. */
     bool are_arms =
         fork.below_a >= paths->process->node_count && fork.below_b >= paths->process->node_count;
-    bool is_choice = node->kind == ENGINE_EXCLUSIVE_GATEWAY || node->kind == ENGINE_EVENT_GATEWAY;
-    return are_arms && is_choice && !paths->is_repeated[node->index] ? node : NULL;
+    bool is_once = are_arms && !paths->is_repeated[node->index];
+    return is_once && chooses(paths, node, fork) ? node : NULL;
 }
 
 /* Field report F8: the standard says that this deadlocks, and so it will; but nobody draws it on
  * purpose. */
 static void check_join(struct paths *paths, const struct engine_node *join)
 {
+    const struct engine_flow *flows = paths->process->flows;
     uint32_t count = join->incoming.count < JOIN_FLOWS_MAX ? join->incoming.count : JOIN_FLOWS_MAX;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = i + 1; j < count; j++) {
             uint32_t flow_a = join->incoming.at[i];
             uint32_t flow_b = join->incoming.at[j];
-            const struct engine_node *choice = choice_between(paths, flow_a, flow_b);
+            bool joins = !flows[flow_a].is_back && !flows[flow_b].is_back;
+            const struct engine_node *choice = joins ? choice_between(paths, flow_a, flow_b) : NULL;
             if (choice != NULL) {
                 engine_lint_problem(
                     paths->report, ENGINE_WARNING, "deadlock", join,
@@ -270,7 +283,8 @@ static void check_joins(struct paths *paths)
 {
     for (uint32_t i = 0; i < paths->process->node_count; i++) {
         const struct engine_node *node = &paths->process->nodes[i];
-        if (node->kind == ENGINE_PARALLEL_GATEWAY && node->incoming.count > 1) {
+        bool joins = node->kind == ENGINE_PARALLEL_GATEWAY || node->join == ENGINE_JOIN_ALL;
+        if (joins && node->incoming.count > 1) {
             check_join(paths, node);
         }
     }

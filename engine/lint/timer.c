@@ -1,13 +1,20 @@
 /*
  * timer.c: timer values, as far as they are known before an execution.
  */
+#include <stdio.h>
+
 #include "engine/lint/lint.h"
+#include "engine/time/cron.h"
 #include "engine/time/iso8601.h"
 
-/* Five to seven fields, as cron and Quartz write them: "0/5 0/1 * 1/1 * ?". */
+/* A macro, a zone, or five to seven fields, as cron and Quartz write them: "0/5 0/1 * 1/1 * ?". */
 static bool looks_like_cron(struct span text)
 {
     unsigned fields = 0;
+    if (span_starts_with(text, "@") || span_starts_with(text, "CRON_TZ=") ||
+        span_starts_with(text, "TZ=")) {
+        return true;
+    }
     bool in_field = false;
     for (size_t i = 0; i < text.count; i++) {
         bool is_space = text.bytes[i] == ' ' || text.bytes[i] == '\t';
@@ -54,6 +61,18 @@ static void check_duration(const struct subject *subject)
     }
 }
 
+static void check_cron(const struct subject *subject)
+{
+    struct engine_cron cron;
+    struct engine_cron_error error;
+    if (engine_cron_parse(subject->text, &cron, &error) != RESULT_OK) {
+        char reason[128];
+        (void)snprintf(reason, sizeof reason, "%s, at character %u", error.reason,
+                       error.offset + 1);
+        refuse(subject, "cron text", reason);
+    }
+}
+
 static void check_cycle(const struct subject *subject)
 {
     struct engine_cycle cycle;
@@ -65,6 +84,8 @@ static void check_cycle(const struct subject *subject)
         refuse(subject, "cycle", reason);
     } else if (!subject->starts_process) {
         refuse(subject, "cycle", "a cron text is for start events; here a cycle is R/PT10M");
+    } else {
+        check_cron(subject);
     }
 }
 
