@@ -69,7 +69,8 @@ static enum result make_shard(struct actor_runtime *runtime, uint32_t index)
                                       .io = &runtime->io_loop.sink,
                                       .storage = &runtime->storage_loop.sink,
                                       .audit_sink = &runtime->audit_loop.sink,
-                                      .observer = options->observer},
+                                      .observer = options->observer,
+                                      .observing = options->observing},
         &runtime->shards[index]);
 }
 
@@ -182,7 +183,8 @@ static enum result make_drains(struct actor_runtime *runtime,
                                             .shards = runtime->shard_sinks,
                                             .shard_count = options->shard_count,
                                             .state_position = at[PROTO_DRAIN_STATE],
-                                            .blob_position = at[PROTO_DRAIN_BLOB]},
+                                            .blob_position = at[PROTO_DRAIN_BLOB],
+                                            .paced = true},
             &runtime->storage);
     }
     if (result == RESULT_OK) {
@@ -190,7 +192,8 @@ static enum result make_drains(struct actor_runtime *runtime,
             actor_audit_new(&(struct actor_audit_options){.index = options->index,
                                                           .log = options->journal,
                                                           .journal = &runtime->journal_loop.sink,
-                                                          .position = at[PROTO_DRAIN_AUDIT]},
+                                                          .position = at[PROTO_DRAIN_AUDIT],
+                                                          .paced = true},
                             &runtime->audit);
     }
     return result;

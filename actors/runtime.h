@@ -53,6 +53,9 @@ struct actor_runtime_options {
     struct storage_blob *blob;
     struct storage_index *index;
     struct proto_sink *observer; /* PROTO_EVENT of every change; NULL: none */
+    /* Does anybody look just now? Any thread, cheap; events are only made while it says so. NULL:
+     * always. */
+    bool (*observing)(struct proto_sink *observer);
 };
 
 MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *options,

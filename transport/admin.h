@@ -61,6 +61,8 @@ void transport_admin_stats(struct transport_admin *admin, struct transport_admin
 struct proto_sink *transport_admin_events(struct transport_admin *admin);
 /* Drops what is unanswered. As for the front: nobody may answer or send events any more. NULL is
  * fine. */
+/* Does anybody listen to events just now? Any thread, cheap: ask before making one. */
+bool transport_admin_is_watched(struct transport_admin *admin);
 void transport_admin_close(struct transport_admin *admin);
 
 #endif

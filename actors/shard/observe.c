@@ -5,6 +5,13 @@
 #include "actors/shard/state.h"
 #include "proto/wire/reader.h"
 
+bool shard_is_observed(const struct actor_shard *shard)
+{
+    struct proto_sink *observer = shard->options.observer;
+    return observer != NULL &&
+           (shard->options.observing == NULL || shard->options.observing(observer));
+}
+
 static void tell(struct actor_shard *shard, struct span body)
 {
     struct proto_message *event = body.count == 0 ? NULL : message_new(PROTO_EVENT, body.count);
@@ -17,7 +24,7 @@ static void tell(struct actor_shard *shard, struct span body)
 /* An audit message says everything: who, what, when. */
 void shard_observe_audit(struct actor_shard *shard, struct span message)
 {
-    if (shard->options.observer != NULL) {
+    if (shard_is_observed(shard)) {
         tell(shard, message);
     }
 }
@@ -39,7 +46,7 @@ static uint32_t copy_all(struct wire_writer *writer, struct span map)
 /* {"event":"step", executionId, process, state, and all of the step's own entry} */
 void shard_observe_step(struct actor_shard *shard, struct span step_blob)
 {
-    if (shard->options.observer == NULL) {
+    if (!shard_is_observed(shard)) {
         return;
     }
     struct wire_writer writer;
@@ -56,7 +63,7 @@ void shard_observe_step(struct actor_shard *shard, struct span step_blob)
 
 void shard_observe_tasks(struct actor_shard *shard, const struct engine_execution *execution)
 {
-    if (shard->options.observer == NULL) {
+    if (!shard_is_observed(shard)) {
         return;
     }
     struct engine_view view;

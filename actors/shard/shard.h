@@ -33,7 +33,8 @@ struct actor_shard_options {
     struct proto_sink *io;
     struct proto_sink *storage;
     struct proto_sink *audit_sink;
-    struct proto_sink *observer; /* NULL: none */
+    struct proto_sink *observer;                    /* NULL: none */
+    bool (*observing)(struct proto_sink *observer); /* NULL: always */
 };
 
 struct actor_shard_counters {

@@ -303,6 +303,7 @@ struct proto_message *shard_session_message(enum proto_message_type type,
                                             const struct engine_view *view);
 
 /* ---- observe.c: what observers are told (PROTO_EVENT) ---- */
+bool shard_is_observed(const struct actor_shard *shard);
 void shard_observe_audit(struct actor_shard *shard, struct span message);
 void shard_observe_step(struct actor_shard *shard, struct span step_blob);
 /* Its human tasks, when it begins to wait for people. */

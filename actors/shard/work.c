@@ -144,7 +144,7 @@ static void step_done(void *owner, struct engine_execution *execution,
     enum actor_step_blobs mode = shard->options.step_blobs;
     actor_count(&shard->counters.steps, 1);
     bool kept = mode == ACTOR_STEPS_ALL || (mode == ACTOR_STEPS_WAITS && step->as.step.wait);
-    if (!kept && shard->options.observer == NULL) {
+    if (!kept && !shard_is_observed(shard)) {
         return;
     }
     struct engine_view view;

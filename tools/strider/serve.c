@@ -36,6 +36,7 @@ extern char **environ;
 struct relay {
     struct proto_sink sink;
     _Atomic(struct proto_sink *) target;
+    struct transport_admin *admin; /* written before target */
 };
 
 struct server {
@@ -61,6 +62,13 @@ static enum result relay_send(struct proto_sink *self, struct proto_message **me
     struct relay *relay = (struct relay *)self;
     struct proto_sink *target = atomic_load_explicit(&relay->target, memory_order_acquire);
     return target == NULL ? RESULT_CLOSED : target->send(target, message);
+}
+
+static bool relay_is_watched(struct proto_sink *self)
+{
+    struct relay *relay = (struct relay *)self;
+    return atomic_load_explicit(&relay->target, memory_order_acquire) != NULL &&
+           transport_admin_is_watched(relay->admin);
 }
 
 /* ---- configuration ---- */
@@ -289,6 +297,7 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
                 .reply_bytes_max = config_number(config, CONFIG_ENGINE_MAX_REPLY),
                 .journal_bytes_max = config_number(config, CONFIG_DATA_JOURNAL_MAX),
                 .observer = &server->relay.sink,
+                .observing = relay_is_watched,
             },
         .modules =
             {
@@ -359,6 +368,7 @@ static int open_admin(struct server *server)
     if (transport_admin_open(&options, &server->admin, error) != RESULT_OK) {
         return cli_complain("serve", CLI_FAILED, "admin.listen: %s", error);
     }
+    server->relay.admin = server->admin;
     atomic_store_explicit(&server->relay.target, transport_admin_events(server->admin),
                           memory_order_release);
     return CLI_DONE;

@@ -224,6 +224,11 @@ void transport_admin_stats(struct transport_admin *admin, struct transport_admin
     out->events_lost = admin_events_lost(admin->events);
 }
 
+bool transport_admin_is_watched(struct transport_admin *admin)
+{
+    return admin_events_listeners(admin->events) > 0;
+}
+
 struct proto_sink *transport_admin_events(struct transport_admin *admin)
 {
     ASSERT(admin->magic == ADMIN_MAGIC);
