@@ -129,6 +129,23 @@ static enum result turn(struct engine_execution *execution, const struct step_si
     return result;
 }
 
+/*
+ * What no token's turn decides, because it hangs on where all of them are: asked before the next
+ * token moves, so that the answer does not hang on how a long run is sliced.
+ */
+static enum result look_around(struct engine_execution *execution, struct engine_output *output)
+{
+    enum result result = RESULT_OK;
+    bool found = true;
+    while (result == RESULT_OK && found && !engine_execution_frozen(execution)) {
+        struct engine_decision decision;
+        engine_decision_begin(&decision, execution, output);
+        found = engine_join_fire_inclusive(&decision);
+        result = found ? engine_commit(execution, &decision) : RESULT_OK;
+    }
+    return result;
+}
+
 /* ---- audit ---- */
 
 static struct span unshipped(const struct engine_execution *execution)
@@ -280,6 +297,7 @@ enum result engine_advance(struct engine_execution *execution, int64_t now_ms, u
     enum result result = engine_tick(execution, now_ms, output);
     bool moved = true;
     *more = false;
+    result = result == RESULT_OK ? look_around(execution, output) : result;
     while (result == RESULT_OK && moved && !engine_execution_frozen(execution)) {
         if (steps_next(execution)) {
             if (moves == 0) {
@@ -289,6 +307,7 @@ enum result engine_advance(struct engine_execution *execution, int64_t now_ms, u
             moves--;
         }
         result = turn(execution, &sink, output, &moved);
+        result = result == RESULT_OK ? look_around(execution, output) : result;
     }
     if (result == RESULT_OK && !*more) {
         result = settle(execution, output);

@@ -80,14 +80,42 @@ void engine_part_drop_timers(struct engine_execution *execution, struct engine_t
     }
 }
 
+/* Is it one that looks around before it fires? */
+static bool leads_to_inclusive(const struct engine_scope *scope, uint32_t flow)
+{
+    return scope->process->nodes[scope->process->flows[flow].target].reach != NULL;
+}
+
+struct engine_join_tokens *engine_part_add_join(struct engine_execution *execution,
+                                                struct engine_scope *scope, uint32_t flow)
+{
+    uint32_t slot = engine_pool_take(&execution->joins, &execution->memory, 0);
+    struct engine_join_tokens *join = engine_pool_at(&execution->joins, slot);
+    if (join != NULL) {
+        join->flow = flow;
+        join->segment = execution->segment;
+        engine_chain_append(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
+        execution->inclusive_count += leads_to_inclusive(scope, flow);
+    }
+    return join;
+}
+
+void engine_part_drop_join(struct engine_execution *execution, struct engine_scope *scope,
+                           struct engine_join_tokens *join)
+{
+    uint32_t slot =
+        (uint32_t)(((const uint8_t *)join - execution->joins.slots) / execution->joins.slot_bytes);
+    execution->inclusive_count -= leads_to_inclusive(scope, join->flow);
+    engine_chain_remove(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
+    engine_pool_give(&execution->joins, slot);
+}
+
 static void drop_joins(struct engine_execution *execution, struct engine_scope *scope)
 {
     while (scope->joins.count > 0) {
-        uint32_t slot = scope->joins.first;
-        scope->live -=
-            ((struct engine_join_tokens *)engine_pool_at(&execution->joins, slot))->count;
-        engine_chain_remove(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
-        engine_pool_give(&execution->joins, slot);
+        struct engine_join_tokens *join = engine_pool_at(&execution->joins, scope->joins.first);
+        scope->live -= join->count;
+        engine_part_drop_join(execution, scope, join);
     }
 }
 

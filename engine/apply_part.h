@@ -94,6 +94,9 @@ enum result engine_apply_retried(struct engine_execution *execution,
 enum result engine_apply_attempt_failed(struct engine_execution *execution,
                                         const struct engine_event *event);
 
+enum result engine_apply_linked(struct engine_execution *execution,
+                                const struct engine_event *event);
+
 /* A copy in the execution's own memory; empty stays empty. */
 struct span engine_part_keep(struct engine_execution *execution, struct span span);
 /* A due time came, or went: due_ms stays the earliest, or becomes unknown. */
@@ -107,6 +110,12 @@ void engine_part_clear_error(struct engine_execution *execution);
 void engine_part_settle_error(struct engine_execution *execution);
 bool engine_part_node_is_in(const struct engine_scope *scope, uint32_t node);
 
+/* An empty join record of that flow, which has none yet; NULL: arena full. Taking one away does not
+ * touch scope->live. */
+struct engine_join_tokens *engine_part_add_join(struct engine_execution *execution,
+                                                struct engine_scope *scope, uint32_t flow);
+void engine_part_drop_join(struct engine_execution *execution, struct engine_scope *scope,
+                           struct engine_join_tokens *join);
 /* An empty scope at the end of the order; its place under a parent is the caller's. NULL: arena
  * full. */
 struct engine_scope *engine_part_open_scope(struct engine_execution *execution, uint32_t id,

@@ -138,6 +138,19 @@ enum result engine_apply_left(struct engine_execution *execution, const struct e
     return RESULT_OK;
 }
 
+enum result engine_apply_linked(struct engine_execution *execution,
+                                const struct engine_event *event)
+{
+    struct engine_token *token = engine_token_find(execution, event->token);
+    REQUIRE(token != NULL &&
+            engine_part_node_is_in(engine_scope_find(execution, token->scope), event->node));
+    REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_LINKED, ENGINE_WAIT_NONE));
+    token->flow = ENGINE_NONE;
+    token->node = event->node;
+    reset_work(token);
+    return RESULT_OK;
+}
+
 enum result engine_apply_consumed(struct engine_execution *execution,
                                   const struct engine_event *event)
 {
@@ -168,14 +181,7 @@ static struct engine_join_tokens *join_on(struct engine_execution *execution,
     if (join != NULL) {
         return join;
     }
-    uint32_t slot = engine_pool_take(&execution->joins, &execution->memory, 0);
-    join = engine_pool_at(&execution->joins, slot);
-    if (join != NULL) {
-        join->flow = flow;
-        join->segment = execution->segment;
-        engine_chain_append(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
-    }
-    return join;
+    return engine_part_add_join(execution, scope, flow);
 }
 
 /* engine.md 3: a join's path length is the largest of the merged tokens'. */
@@ -195,6 +201,7 @@ enum result engine_apply_joined(struct engine_execution *execution,
     REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_JOINED) &&
             token->flow != ENGINE_NONE);
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
+    REQUIRE(token->flow < scope->process->flow_count);
     struct engine_join_tokens *join = join_on(execution, scope, token->flow);
     if (join == NULL) {
         return RESULT_LIMIT;
@@ -205,13 +212,6 @@ enum result engine_apply_joined(struct engine_execution *execution,
     bool moved = engine_token_transition(execution, token, ENGINE_EVENT_JOINED, ENGINE_WAIT_NONE);
     ASSERT(moved);
     return RESULT_OK;
-}
-
-static uint32_t join_slot(const struct engine_execution *execution,
-                          const struct engine_join_tokens *join)
-{
-    return (uint32_t)(((const uint8_t *)join - execution->joins.slots) /
-                      execution->joins.slot_bytes);
 }
 
 /* BPMN 2.0.2 §13.4.1: exactly one token per incoming flow is consumed; surplus tokens stay on
@@ -238,9 +238,7 @@ enum result engine_apply_join_fired(struct engine_execution *execution,
         token->output = join->output;
         scope->live--;
         if (--join->count == 0) {
-            uint32_t slot = join_slot(execution, join);
-            engine_chain_remove(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
-            engine_pool_give(&execution->joins, slot);
+            engine_part_drop_join(execution, scope, join);
         }
     }
     return RESULT_OK;

@@ -172,17 +172,13 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
         REQUIRE(take_u32(wire_at(row, 1), 0, &count) && take_u32(wire_at(row, 2), 0, &path));
         REQUIRE(count > 0 && count <= LIMIT_TOKENS &&
                 engine_join_find(execution, scope, flow) == NULL);
-        uint32_t slot = engine_pool_take(&execution->joins, &execution->memory, 0);
-        struct engine_join_tokens *join = engine_pool_at(&execution->joins, slot);
+        struct engine_join_tokens *join = engine_part_add_join(execution, scope, flow);
         if (join == NULL) {
             return RESULT_LIMIT;
         }
-        join->flow = flow;
         join->count = count;
         join->path = path;
-        join->segment = execution->segment;
         join->output = engine_part_keep(execution, without_nil(wire_at(row, 3)));
-        engine_chain_append(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
         scope->live += count;
     }
     return RESULT_OK;

@@ -250,6 +250,7 @@ struct engine_execution {
     struct engine_chain scope_order;
     uint32_t token_count;
     uint32_t call_count;                     /* tokens in CALLING */
+    uint32_t inclusive_count;                /* join records of inclusive and complex gateways */
     uint32_t wait_counts[ENGINE_WAIT_COUNT]; /* tokens in WAITING, by kind */
 
     struct engine_kept_callback *inbox; /* first in first out */

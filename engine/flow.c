@@ -98,12 +98,9 @@ bool engine_flow_choose_first(struct engine_decision *decision, const struct eng
     return true;
 }
 
-/*
- * traps.md 4: every conditional flow that is true, and every unconditional one; the default when no
- * conditional one is true, even if an unconditional one exists.
- */
-bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
-                                 struct engine_choice *choice)
+/* `unconditional`: does a flow without a condition keep the default from being taken, too? */
+static bool choose_true(struct engine_decision *decision, const struct engine_visit *visit,
+                        struct engine_choice *choice, bool unconditional)
 {
     const struct engine_node *node = visit->node;
     if (!choice_init(decision, visit, choice)) {
@@ -124,7 +121,7 @@ bool engine_flow_choose_activity(struct engine_decision *decision, const struct 
             return false;
         }
         if (condition == CONDITION_TRUE) {
-            any_true = any_true || flow->condition != NULL;
+            any_true = any_true || unconditional || flow->condition != NULL;
             choose(choice, flow->index);
         }
     }
@@ -138,6 +135,22 @@ bool engine_flow_choose_activity(struct engine_decision *decision, const struct 
         return false;
     }
     return true;
+}
+
+/*
+ * traps.md 4: every conditional flow that is true, and every unconditional one; the default when no
+ * conditional one is true, even if an unconditional one exists.
+ */
+bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
+                                 struct engine_choice *choice)
+{
+    return choose_true(decision, visit, choice, false);
+}
+
+bool engine_flow_choose_inclusive(struct engine_decision *decision,
+                                  const struct engine_visit *visit, struct engine_choice *choice)
+{
+    return choose_true(decision, visit, choice, true);
 }
 
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
@@ -162,4 +175,11 @@ void engine_flow_take(struct engine_decision *decision, const struct engine_visi
         engine_scope_add_token(decision, visit->scope, flows[flow].target, flow, visit->token,
                                SPAN_EMPTY);
     }
+}
+
+void engine_flow_link(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    ASSERT(visit->node->link_target != ENGINE_NONE);
+    engine_decision_step(decision, visit->token, false);
+    engine_emit_token(decision, ENGINE_EVENT_LINKED, visit->token)->node = visit->node->link_target;
 }

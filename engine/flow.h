@@ -20,10 +20,16 @@ bool engine_flow_choose_all(struct engine_decision *decision, const struct engin
                             struct engine_choice *choice);
 bool engine_flow_choose_first(struct engine_decision *decision, const struct engine_visit *visit,
                               struct engine_choice *choice);
+/* Every true flow; the default only when there is none (inclusive gateway, traps.md 5). */
+bool engine_flow_choose_inclusive(struct engine_decision *decision,
+                                  const struct engine_visit *visit, struct engine_choice *choice);
 bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
                                  struct engine_choice *choice);
 /* The token goes on by the first flow, new ones by the others; by none, it is used up. */
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
                       const struct engine_choice *choice);
+
+/* Over a link, from its throw event to its catch event. */
+void engine_flow_link(struct engine_decision *decision, const struct engine_visit *visit);
 
 #endif

@@ -33,6 +33,95 @@ void engine_join_arrive(struct engine_decision *decision, const struct engine_vi
     event->node = visit->node->index;
 }
 
+/* ---- inclusive joins ---- */
+
+void engine_join_arrive_inclusive(struct engine_decision *decision,
+                                  const struct engine_visit *visit)
+{
+    if (visit->node->reach == NULL || visit->token->flow == ENGINE_NONE) {
+        engine_arrive_enter(decision, visit);
+        return;
+    }
+    engine_emit_token(decision, ENGINE_EVENT_JOINED, visit->token);
+}
+
+/*
+ * traps.md 1, from the resolution of OMG issue BPMN2-289: a token elsewhere keeps the join waiting
+ * if it can reach an empty incoming flow, but not if it can also reach one that holds a token.
+ */
+static bool keeps_waiting(const struct engine_execution *execution,
+                          const struct engine_scope *scope, const struct engine_node *join,
+                          uint32_t node)
+{
+    bool reaches_empty = false;
+    for (uint32_t i = 0; i < join->incoming.count; i++) {
+        if (!engine_node_leads_to(scope->process, join, i, node)) {
+            continue;
+        }
+        if (engine_join_find(execution, scope, join->incoming.at[i]) != NULL) {
+            return false;
+        }
+        reaches_empty = true;
+    }
+    return reaches_empty;
+}
+
+static bool token_keeps_waiting(const struct engine_execution *execution,
+                                const struct engine_scope *scope, const struct engine_node *join,
+                                const struct engine_token *token)
+{
+    if (token->node == join->index && token->state == ENGINE_TOKEN_ARRIVED &&
+        token->flow != ENGINE_NONE) { /* it stands on an incoming flow */
+        return engine_join_find(execution, scope, token->flow) == NULL;
+    }
+    return keeps_waiting(execution, scope, join, token->node);
+}
+
+static bool may_fire(const struct engine_execution *execution, const struct engine_scope *scope,
+                     const struct engine_node *join)
+{
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
+                     ENGINE_LINK_IN_SCOPE)) {
+        if (token_keeps_waiting(execution, scope, join, token)) {
+            return false;
+        }
+    }
+    for (ENGINE_EACH(const struct engine_join_tokens, other, &execution->joins, &scope->joins,
+                     ENGINE_LINK_FIRST)) {
+        uint32_t node = scope->process->flows[other->flow].target;
+        if (node != join->index && keeps_waiting(execution, scope, join, node)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool engine_join_fire_inclusive(struct engine_decision *decision)
+{
+    const struct engine_execution *execution = decision->execution;
+    if (execution->inclusive_count == 0) {
+        return false;
+    }
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        for (ENGINE_EACH(const struct engine_join_tokens, held, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
+            const struct engine_node *join =
+                &scope->process->nodes[scope->process->flows[held->flow].target];
+            if (join->reach != NULL && may_fire(execution, scope, join)) {
+                struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
+                event->token = engine_decision_token_id(decision);
+                event->scope = scope->slot.id;
+                event->node = join->index;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- naming ---- */
+
 /* Has an earlier join record of the scope named this node already? */
 static bool named_before(const struct engine_execution *execution, const struct engine_scope *scope,
                          const struct engine_join_tokens *until, uint32_t node)

@@ -203,6 +203,12 @@ struct engine_node {
     struct span message_name; /* receive/send task */
     const struct engine_expression *correlation_key;
     enum engine_join_rule join;
+    uint32_t link_target; /* link throw event: the catch event that it leads to, or ENGINE_NONE */
+    /*
+     * Inclusive and complex gateway with several incoming flows: for each of them, in order, one bit
+     * a node of the process (engine_node_leads_to); else NULL.
+     */
+    const uint8_t *reach;
     const struct engine_shape *shape; /* NULL: not drawn */
 };
 
@@ -277,6 +283,19 @@ struct engine_definition {
     struct engine_process *processes;
     uint32_t process_count;
 };
+
+/*
+ * Can a token in `node` still reach the join's incoming flow number `place` without first passing
+ * the join? Ways are sequence flows, link events, and the boundary events of a node that the token
+ * is in (traps.md 1).
+ */
+static inline bool engine_node_leads_to(const struct engine_process *process,
+                                        const struct engine_node *join, uint32_t place,
+                                        uint32_t node)
+{
+    const uint8_t *row = join->reach + (size_t)place * ((process->node_count + 7) / 8);
+    return (row[node / 8] >> (node % 8) & 1) != 0;
+}
 
 void engine_definition_free(struct engine_definition *definition);
 /* NULL when absent. An empty id: the only executable process, or the first one. */

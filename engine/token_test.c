@@ -15,7 +15,7 @@ static const struct {
     {ENGINE_TOKEN_ENTERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_ANSWERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_RETURNING, "completed|failed|cancelled|"},
-    {ENGINE_TOKEN_LEAVING, "left|consumed|failed|cancelled|"},
+    {ENGINE_TOKEN_LEAVING, "left|linked|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_CALLING, "answered|cancelled|"},
     {ENGINE_TOKEN_WAITING, "callback|timed out|woken|completed|cancelled|"},
     {ENGINE_TOKEN_INSIDE, "scope spent|cancelled|"},

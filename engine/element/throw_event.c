@@ -1,15 +1,33 @@
 /*
- * throw_event.c: intermediate throw events. A none event marks a place on the way.
+ * throw_event.c: intermediate throw events. A none event marks a place on the way; a link leads to
+ * its catch event.
  */
 #include "engine/element/element.h"
 #include "engine/failure.h"
+#include "engine/flow.h"
+
+static enum engine_event_kind event_of(const struct engine_node *node)
+{
+    return node->event_count == 0 ? ENGINE_ON_NONE : node->events[0].kind;
+}
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    if (visit->node->event_count > 0 && visit->node->events[0].kind != ENGINE_ON_NONE) {
-        engine_fail_unsupported(decision, visit);
-    } else {
+    enum engine_event_kind event = event_of(visit->node);
+    bool leads_on = event == ENGINE_ON_LINK && visit->node->link_target != ENGINE_NONE;
+    if (event == ENGINE_ON_NONE || leads_on) {
         engine_work_pass(decision, visit);
+    } else {
+        engine_fail_unsupported(decision, visit);
+    }
+}
+
+static void leave(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (visit->node->link_target != ENGINE_NONE) {
+        engine_flow_link(decision, visit);
+    } else {
+        engine_leave_activity(decision, visit);
     }
 }
 
@@ -19,6 +37,6 @@ const struct engine_element_ops engine_element_throw_event = {
     .work = work,
     .answer = engine_never,
     .back = engine_never,
-    .leave = engine_leave_activity,
+    .leave = leave,
     .cancel = engine_cancel_nothing,
 };

@@ -95,6 +95,36 @@ static void check_logic(const struct engine_node *node, struct engine_report *re
     }
 }
 
+static bool catches_link(const struct engine_node *node)
+{
+    return node->kind == ENGINE_INTERMEDIATE_CATCH_EVENT && node->event_count > 0 &&
+           node->events[0].kind == ENGINE_ON_LINK;
+}
+
+/* BPMN 2.0.2 §10.5.5: a link has one target, in the same scope. */
+static void check_link(const struct engine_process *process, const struct engine_node *node,
+                       struct lint_options options, struct engine_report *report)
+{
+    enum engine_severity refusal = options.lenient ? ENGINE_WARNING : ENGINE_ERROR;
+    bool throws = node->kind == ENGINE_INTERMEDIATE_THROW_EVENT && node->event_count > 0 &&
+                  node->events[0].kind == ENGINE_ON_LINK;
+    if (throws && node->link_target == ENGINE_NONE) {
+        engine_lint_problem(report, refusal, "link", node,
+                            "throws the link \"%.*s\", which no catch event of its scope catches",
+                            SPAN_ARG(node->events[0].name));
+    }
+    for (uint32_t i = 0; catches_link(node) && i < node->index; i++) {
+        const struct engine_node *other = &process->nodes[i];
+        if (catches_link(other) && other->scope == node->scope &&
+            span_equal(other->events[0].name, node->events[0].name)) {
+            engine_lint_problem(report, refusal, "link", node,
+                                "catches the link \"%.*s\" as \"%.*s\" does: a link has one target",
+                                SPAN_ARG(node->events[0].name), SPAN_ARG(other->id));
+            return;
+        }
+    }
+}
+
 static void check_starts(const struct engine_process *process, struct engine_report *report)
 {
     bool has_start = false;
@@ -123,6 +153,7 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
         const struct engine_node *node = &process->nodes[i];
         check_support(process, node, options, report);
         check_logic(node, report);
+        check_link(process, node, options, report);
         if (options.is_sound) {
             check_default(process, node, report);
         }

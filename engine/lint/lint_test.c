@@ -255,7 +255,6 @@ Test(lint, what_is_not_executed_yet_is_refused_by_name)
         const char *part;
         const char *words;
     } rows[] = {
-        {"<inclusiveGateway id='x'/>", "an inclusive gateway is not executed yet"},
         {"<complexGateway id='x'/>", "a complex gateway is not"},
         {"<eventBasedGateway id='x'/>", "an event-based gateway is not"},
         {"<transaction id='x'/>", "a transaction is not executed yet"},
@@ -286,6 +285,20 @@ Test(lint, what_is_not_executed_yet_is_refused_by_name)
     }
 }
 
+Test(lint, a_link_leads_to_one_catch_event_of_its_scope)
+{
+    static const char throws[] = SAMPLE(
+        START FLOW("f", "s", "x") "<intermediateThrowEvent id='x'><linkEventDefinition name='L'/>"
+                                  "</intermediateThrowEvent>");
+    static const char catches[] =
+        SAMPLE(START "<intermediateCatchEvent id='c'><linkEventDefinition name='L'/>"
+                     "</intermediateCatchEvent><intermediateCatchEvent id='x'>"
+                     "<linkEventDefinition name='L'/></intermediateCatchEvent>");
+
+    sample_refuse(throws, "link", "x", "throws the link \"L\", which no catch event");
+    sample_refuse(catches, "link", "x", "as \"c\" does");
+}
+
 Test(lint, a_boundary_event_is_judged_by_whether_it_interrupts)
 {
     sample_refuse(
@@ -306,7 +319,7 @@ Test(lint, a_boundary_event_is_judged_by_whether_it_interrupts)
 Test(lint, a_lenient_reader_warns_of_what_it_cannot_execute)
 {
     struct sample sample = sample_read_bytes(
-        span_text(SAMPLE(START "<inclusiveGateway id='x'/>" FLOW("f", "s", "x"))), true);
+        span_text(SAMPLE(START "<task id='x' startQuantity='2'/>" FLOW("f", "s", "x"))), true);
     cr_expect_eq(sample.result, RESULT_OK);
     cr_expect_eq(sample_problem(&sample, "unsupported-element", "x")->severity, ENGINE_WARNING);
     sample_free(&sample);

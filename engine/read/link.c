@@ -4,6 +4,7 @@
 #include "engine/read/link.h"
 
 #include "engine/read/activity.h"
+#include "engine/read/reach.h"
 #include "proto/base/assert.h"
 
 /* ---- references ---- */
@@ -276,6 +277,7 @@ void engine_link_lists(struct arena *arena, struct engine_process *model, struct
         !group_nodes(arena, model, nodes, owner)) {
         return; /* latched in the arena; the definition is refused */
     }
+    engine_reach_build(arena, model, nodes);
     model->starts = find_starts(arena, nodes, model->children);
     for (uint32_t i = 0; i < model->node_count; i++) {
         if (engine_activity_is_scope(nodes[i].kind)) {

@@ -72,6 +72,19 @@ static const char *const models[] = {
                    AND("j") "<serviceTask id='z'/>" FLOW("s", "f") FLOW("f", "a") FLOW("f", "b")
                        FLOW("f", "w") FLOW("a", "u") FLOW("b", "u") FLOW("w", "f2") FLOW("f2", "u")
                            FLOW("f2", "j") FLOW("u", "j") FLOW("j", "z")),
+    /* an inclusive split and join, branches that turn away, leave by a link or are taken away */
+    WORLD_BPMN(
+        START(
+            "s") XOR("m") "<inclusiveGateway id='o' default='o-b'/>" SERVICE("a") SERVICE("b")
+            USER("u") TIMER_ON("late", "u", "true", "timeDuration", "PT1M") END(
+                "gone") "<intermediateThrowEvent id='t'><linkEventDefinition name='L'/>"
+                        "</intermediateThrowEvent><intermediateCatchEvent id='l'>"
+                        "<linkEventDefinition name='L'/></intermediateCatchEvent>"
+                        "<inclusiveGateway id='j'/><exclusiveGateway id='x' default='x-e'/>" END(
+                            "e") FLOW("s", "m") FLOW("m", "o") FLOW_IF("o", "a", "=true")
+                            FLOW("o", "b") FLOW_IF("o", "u", "=again = false") FLOW("a", "t") FLOW(
+                                "l", "j") FLOW("b", "j") FLOW("u", "j") FLOW("late", "gone")
+                                FLOW("j", "x") FLOW_IF("x", "m", "=again = true") FLOW("x", "e")),
 };
 
 static const char modules[] =
