@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "actors/pace.h"
 #include "actors/reply.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
@@ -21,6 +22,7 @@ enum {
     FLUSH_EVERY_MS = 1000,
     RETRY_MS = 1000,
     LOGS_MAX = 1000,
+    BEHIND_BYTES_MAX = 1 << 30,
 };
 
 struct actor_audit {
@@ -38,6 +40,8 @@ struct actor_audit {
     struct span rest; /* records of a batch that did not fit one apply */
     uint64_t rest_position;
     uint64_t pump_ms, flush_ms;
+    struct actor_pace pace;
+    uint32_t applies; /* since the slice began */
     struct proto_address drain;
     struct actor_audit_counters counters;
 };
@@ -52,6 +56,8 @@ enum result actor_audit_new(const struct actor_audit_options *options, struct ac
     audit->options = *options;
     audit->read = audit->applied = audit->durable = options->position;
     audit->flush_ms = ACTOR_NEVER;
+    audit->pace =
+        (struct actor_pace){.enabled = options->paced, .behind_bytes_max = BEHIND_BYTES_MAX};
     arena_init(&audit->batch, 256 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
     arena_init(&audit->arena, 64 << 10, (size_t)LIMIT_EXECUTION_BYTES);
     enum result result =
@@ -103,6 +109,7 @@ static enum result apply(struct actor_audit *audit)
     if (failing) {
         return result;
     }
+    audit->applies++;
     actor_count(&audit->counters.applies, 1);
     actor_count(&audit->counters.messages, (int64_t)audit->message_count);
     audit->applied = audit->read;
@@ -167,12 +174,17 @@ static enum result take_rest(struct actor_audit *audit)
     return RESULT_OK;
 }
 
-/* Everything readable goes into the index. */
-static enum result pump(struct actor_audit *audit)
+/* What is readable goes into the index: all of it, or (a slice) until one apply was made:
+ * RESULT_AGAIN, there may be more. */
+static enum result pump(struct actor_audit *audit, bool slice)
 {
     const struct storage_journal_ops *ops = audit->options.log->ops;
     enum result result;
+    audit->applies = 0;
     while ((result = take_rest(audit)) == RESULT_OK) {
+        if (slice && audit->applies > 0) {
+            return RESULT_AGAIN;
+        }
         result = ops->reader_next(audit->reader, &audit->rest, &audit->rest_position);
         if (result == RESULT_CORRUPT) {
             audit->rest = SPAN_EMPTY;
@@ -202,12 +214,22 @@ static void report(struct actor_audit *audit)
     }
 }
 
+static uint64_t behind_bytes(const struct actor_audit *audit)
+{
+    return audit->options.log->ops->end(audit->options.log) - audit->read;
+}
+
 static void pump_and_plan(struct actor_audit *audit, struct actor_time now)
 {
     uint64_t before = audit->applied;
     bool announced = audit->pump_ms != ACTOR_NEVER;
-    enum result result = pump(audit);
-    if (result != RESULT_OK) {
+    actor_pace_begin(&audit->pace);
+    enum result result = pump(audit, audit->drain.sink == NULL);
+    actor_pace_end(&audit->pace, behind_bytes(audit), now.monotonic_ms);
+    uint64_t rested_ms = actor_pace_until_ms(&audit->pace);
+    if (result == RESULT_AGAIN) {
+        audit->pump_ms = rested_ms > now.monotonic_ms ? rested_ms : now.monotonic_ms;
+    } else if (result != RESULT_OK) {
         audit->pump_ms = now.monotonic_ms + RETRY_MS;
     } else if (audit->applied != before) {
         audit->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
@@ -259,7 +281,7 @@ static void fetch(struct actor_audit *audit, const struct proto_message *message
     struct span bytes = SPAN_EMPTY;
     enum result result = RESULT_OK;
     if (message->as.fetch.kind != PROTO_FETCH_EXISTS) {
-        result = pump(audit);
+        result = pump(audit, false);
     }
     if (result == RESULT_OK && message->as.fetch.kind == PROTO_FETCH_LOGS) {
         result = index->ops->logs(index, id, 0, LOGS_MAX, &audit->arena, &bytes);
@@ -274,7 +296,7 @@ static void list(struct actor_audit *audit, const struct proto_message *request)
 {
     struct storage_index *index = audit->options.index;
     struct span rows = SPAN_EMPTY;
-    enum result result = pump(audit);
+    enum result result = pump(audit, false);
     if (result == RESULT_OK) {
         result = index->ops->list(index, request->as.request.body, &audit->arena, &rows);
     }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "actors/pace.h"
 #include "actors/queue.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
@@ -19,6 +20,8 @@ enum {
         20, /* what the journal announces is gathered for that long: large batches, few wake-ups */
     FLUSH_EVERY_MS = 1000,
     RETRY_MS = 1000,
+    STATE_BEHIND_BYTES_MAX = 64 << 20, /* what a recovery reads */
+    BLOB_BEHIND_BYTES_MAX = 1 << 30,
 };
 
 struct actor_storage {
@@ -34,7 +37,8 @@ struct actor_storage {
     uint64_t flush_ms;
     uint64_t blob_ms;                     /* when the blob drain wants to go on by itself */
     uint64_t state_durable, blob_durable; /* as the state table says */
-    struct proto_address drain;           /* who waits for everything to be durable */
+    struct actor_pace state_pace, blob_pace;
+    struct proto_address drain; /* who waits for everything to be durable */
     struct actor_storage_counters counters;
 };
 
@@ -50,6 +54,10 @@ enum result actor_storage_new(const struct actor_storage_options *options,
     storage->pump_ms = 0; /* look once at the start */
     storage->flush_ms = ACTOR_NEVER;
     storage->blob_ms = ACTOR_NEVER;
+    storage->state_pace =
+        (struct actor_pace){.enabled = options->paced, .behind_bytes_max = STATE_BEHIND_BYTES_MAX};
+    storage->blob_pace =
+        (struct actor_pace){.enabled = options->paced, .behind_bytes_max = BLOB_BEHIND_BYTES_MAX};
     storage->state_durable = options->state_position;
     storage->blob_durable = options->blob_position;
     arena_init(&storage->arena, 64 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
@@ -149,7 +157,7 @@ static void fetch_state(struct actor_storage *storage, const struct proto_messag
 {
     struct span bytes = SPAN_EMPTY;
     arena_clear(&storage->arena);
-    enum result result = actor_state_drain_pump(storage->state, now);
+    enum result result = actor_state_drain_pump(storage->state, now, false);
     if (result == RESULT_OK) {
         result =
             actor_state_drain_get(storage->state, execution_id_span(&fetch->as.fetch.execution_id),
@@ -284,9 +292,19 @@ static bool anything_to_flush(const struct actor_storage *storage)
 
 /* ---- the turn ---- */
 
+static uint64_t earlier(uint64_t a_ms, uint64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
+static uint64_t later(uint64_t a_ms, uint64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
+}
+
 /* Takes the message. */
 static void receive(struct actor_storage *storage, struct proto_message *message,
-                    struct actor_time now, bool *urgent)
+                    struct actor_time now)
 {
     if (message->type == PROTO_JOURNAL_ADVANCED) {
         if (storage->pump_ms == ACTOR_NEVER) {
@@ -300,35 +318,44 @@ static void receive(struct actor_storage *storage, struct proto_message *message
         actor_count(&storage->counters.fetches, 1);
         message->as.fetch.position = storage->options.log->ops->end(storage->options.log);
         actor_queue_push(&storage->waiting, message);
-        *urgent = true;
         return;
     } else if (message->type == PROTO_AWAIT) {
         actor_queue_push(&storage->waiting, message);
-        *urgent = true;
         return;
     } else if (message->type == PROTO_PORT_DONE && message->reply_to.ticket == TICKET_DRAIN) {
         actor_blob_drain_done(storage->blob, &message->as.port_done, now);
-        *urgent = true; /* the next batch */
+        storage->blob_ms = later(now.monotonic_ms, actor_pace_until_ms(&storage->blob_pace));
     } else if (message->type == PROTO_PORT_DONE) {
         blob_read(storage, message);
     } else {
         ASSERT(message->type == PROTO_DRAIN);
         storage->drain = message->reply_to;
-        *urgent = true;
     }
     message_free(message);
 }
 
-/* Reads what there is. As long as there is something, it looks again soon; then the journal is told
- * to tell. */
-static void pump_state(struct actor_storage *storage, struct actor_time now)
+static uint64_t behind(const struct actor_storage *storage, uint64_t read)
+{
+    return storage->options.log->ops->end(storage->options.log) - read;
+}
+
+/*
+ * Reads what there is, in slices unless somebody waits for it. As long as there is something, it
+ * looks again soon; then the journal is told to tell.
+ */
+static void pump_state(struct actor_storage *storage, struct actor_time now, bool pressed)
 {
     uint64_t before = actor_state_drain_read(storage->state);
-    enum result result = actor_state_drain_pump(storage->state, now);
-    if (result != RESULT_OK) {
+    actor_pace_begin(&storage->state_pace);
+    enum result result = actor_state_drain_pump(storage->state, now, !pressed);
+    uint64_t read = actor_state_drain_read(storage->state);
+    actor_pace_end(&storage->state_pace, behind(storage, read), now.monotonic_ms);
+    if (result == RESULT_AGAIN) {
+        storage->pump_ms = later(now.monotonic_ms, actor_pace_until_ms(&storage->state_pace));
+    } else if (result != RESULT_OK) {
         log_line(LOG_ERROR, "STATE-NOT-READ", "reason=\"%s\"", result_text(result));
         storage->pump_ms = now.monotonic_ms + RETRY_MS;
-    } else if (actor_state_drain_read(storage->state) != before) {
+    } else if (read != before) {
         storage->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
     } else if (storage->pump_ms != ACTOR_NEVER) {
         storage->pump_ms = ACTOR_NEVER;
@@ -336,11 +363,20 @@ static void pump_state(struct actor_storage *storage, struct actor_time now)
     }
 }
 
+static void pump_blobs(struct actor_storage *storage, struct actor_time now)
+{
+    actor_pace_begin(&storage->blob_pace);
+    storage->blob_ms = actor_blob_drain_pump(storage->blob, now);
+    actor_pace_end(&storage->blob_pace, behind(storage, actor_blob_drain_stored(storage->blob)),
+                   now.monotonic_ms);
+}
+
 /* The blobs first: the table then says how far they are. */
 static void flush_both(struct actor_storage *storage, struct actor_time now)
 {
     if (actor_blob_drain_durable(storage->blob) < actor_blob_drain_stored(storage->blob)) {
         actor_blob_drain_want_flush(storage->blob);
+        storage->blob_ms = now.monotonic_ms;
     }
     if (actor_state_drain_dirty(storage->state) ||
         actor_blob_drain_durable(storage->blob) > storage->blob_durable) {
@@ -350,33 +386,29 @@ static void flush_both(struct actor_storage *storage, struct actor_time now)
     }
 }
 
-static uint64_t earlier(uint64_t a_ms, uint64_t b_ms)
-{
-    return a_ms < b_ms ? a_ms : b_ms;
-}
-
 uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct actor_time now)
 {
     struct actor_storage *storage = BASE_CAST(actor_storage, argument, STORAGE_MAGIC);
-    bool urgent = false;
     while (batch != NULL) {
         struct proto_message *message = batch;
         batch = batch->next;
         message->next = NULL;
-        receive(storage, message, now, &urgent);
+        receive(storage, message, now);
     }
+    bool pressed = storage->waiting.oldest != NULL || storage->drain.sink != NULL;
     bool due = storage->pump_ms <= now.monotonic_ms;
-    if (urgent || due) {
-        pump_state(storage, now);
+    if (pressed || due) {
+        pump_state(storage, now, pressed);
+    }
+    if (due && storage->blob_ms == ACTOR_NEVER) {
+        storage->blob_ms = later(now.monotonic_ms, actor_pace_until_ms(&storage->blob_pace));
     }
     if (flush_is_due(storage, now)) {
         flush_both(storage, now);
     }
-    uint64_t blob_ms =
-        urgent || due || storage->blob_ms <= now.monotonic_ms || flush_is_due(storage, now)
-            ? actor_blob_drain_pump(storage->blob, now)
-            : storage->blob_ms;
-    storage->blob_ms = blob_ms;
+    if (pressed || storage->blob_ms <= now.monotonic_ms) {
+        pump_blobs(storage, now);
+    }
     serve_waiting(storage);
     if (storage->flush_ms == ACTOR_NEVER && anything_to_flush(storage)) {
         storage->flush_ms = now.monotonic_ms + FLUSH_EVERY_MS;

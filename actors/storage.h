@@ -21,6 +21,7 @@ struct actor_storage_options {
     struct proto_sink *const *shards;
     uint32_t shard_count;
     uint64_t state_position, blob_position; /* where to begin */
+    bool paced; /* the drains step back while the machine is busy (actors/pace.h) */
 };
 
 struct actor_storage_counters {

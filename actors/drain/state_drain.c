@@ -16,6 +16,7 @@
 
 enum {
     FOLD_BYTES_FLUSH = 32 << 20,
+    SLICE_BYTES = 1 << 20,
     HOLDS_BACK_BYTES = 64 << 20, /* an open segment this far behind is asked for a snapshot */
     HOLDS_BACK_MS = 30000,       /* ... or this long after its first event */
     REQUEST_ID_IN_KEY_MAX = 256, /* longer ones stand in the row, and their hash in the key */
@@ -401,11 +402,13 @@ static enum result open_reader(struct actor_state_drain *drain)
     return log->ops->reader_open(log, drain->read, &drain->reader);
 }
 
-enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor_time now)
+enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor_time now,
+                                   bool slice)
 {
     drain->now_ms = now.monotonic_ms;
     const struct storage_journal_ops *ops = drain->options.log->ops;
-    for (;;) {
+    uint64_t slice_end = slice ? drain->read + SLICE_BYTES : UINT64_MAX;
+    while (drain->read < slice_end) {
         struct span batch;
         uint64_t position = drain->read;
         enum result result = ops->reader_next(drain->reader, &batch, &position);
@@ -431,6 +434,7 @@ enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor
         }
         drain->read = position;
     }
+    return RESULT_AGAIN;
 }
 
 uint64_t actor_state_drain_read(const struct actor_state_drain *drain)

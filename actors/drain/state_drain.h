@@ -34,9 +34,12 @@ struct actor_state_drain_counters {
 MUST_USE enum result actor_state_drain_new(const struct actor_state_drain_options *options,
                                            struct actor_state_drain **out);
 void actor_state_drain_free(struct actor_state_drain *drain);
-/* Folds all that is readable. RESULT_IO, RESULT_FULL: the table or the log failed; try again later.
+/*
+ * Folds what is readable: all of it, or (a slice) about a megabyte: RESULT_AGAIN, there may be
+ * more. RESULT_IO, RESULT_FULL: the table or the log failed; try again later.
  */
-MUST_USE enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor_time now);
+MUST_USE enum result actor_state_drain_pump(struct actor_state_drain *drain, struct actor_time now,
+                                            bool slice);
 /* Position up to which records are folded. */
 uint64_t actor_state_drain_read(const struct actor_state_drain *drain);
 /* Is there something to flush? */

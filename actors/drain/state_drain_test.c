@@ -76,7 +76,7 @@ static void events(struct fixture *fixture, const char *id)
 static uint64_t pump_and_flush(struct fixture *fixture)
 {
     uint64_t position = UINT64_MAX;
-    cr_assert_eq(actor_state_drain_pump(fixture->drain, fixture->now), RESULT_OK);
+    cr_assert_eq(actor_state_drain_pump(fixture->drain, fixture->now, false), RESULT_OK);
     cr_assert_eq(actor_state_drain_flush(fixture->drain, 0, fixture->now, &position), RESULT_OK);
     return position;
 }
@@ -100,7 +100,7 @@ Test(state_drain, keeps_the_newest_snapshot_of_what_is_live)
     snapshot(&fixture, "a", PROTO_SNAPSHOT_WAITING | PROTO_SNAPSHOT_FIRST, "a1");
     snapshot(&fixture, "b", PROTO_SNAPSHOT_WAITING | PROTO_SNAPSHOT_FIRST, "b1");
     snapshot(&fixture, "c", PROTO_SNAPSHOT_ENDED | PROTO_SNAPSHOT_FIRST, "c1");
-    cr_assert_eq(actor_state_drain_pump(fixture.drain, fixture.now), RESULT_OK);
+    cr_assert_eq(actor_state_drain_pump(fixture.drain, fixture.now, false), RESULT_OK);
     cr_assert_str_eq(kept(&fixture, "a"), "a1", "asked before the flush");
     pump_and_flush(&fixture);
     snapshot(&fixture, "a", PROTO_SNAPSHOT_INTERIM, "a2");
@@ -267,7 +267,7 @@ Test(state_drain, keeps_what_it_folded_when_the_table_is_full)
     snapshot(&fixture, "a", PROTO_SNAPSHOT_WAITING, "a1");
     storage_memory_state_set_full(fixture.state, true);
     uint64_t position;
-    cr_assert_eq(actor_state_drain_pump(fixture.drain, fixture.now), RESULT_OK);
+    cr_assert_eq(actor_state_drain_pump(fixture.drain, fixture.now, false), RESULT_OK);
     cr_assert_eq(actor_state_drain_flush(fixture.drain, 0, fixture.now, &position), RESULT_FULL);
     cr_assert_str_eq(kept(&fixture, "a"), "a1");
 
