@@ -43,7 +43,16 @@ struct graph_node {
     struct compose_place place;
 };
 
-/* ---- graph.c: what block schemes share ---- */
+/* ---- graph_document.c ---- */
+
+/* `"approve": <message>` at the place of `map`. */
+void engine_graph_problem(struct graph *graph, enum engine_severity severity, const char *rule,
+                          struct span map, struct span id, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Text of a member: a string, or the digits of an integer (ids and versions may be numbers); an
+ * empty span when absent, or, after a report, of another type. */
+struct span engine_graph_text(struct graph *graph, struct span map, struct span id,
+                              const char *member);
 
 /* Places, numbers and room, before anything is composed; then the elements around all nodes.
  * `known`: members that the file may have. */
@@ -63,14 +72,6 @@ void engine_graph_finish(struct draft *draft, const struct graph *graph);
 
 /* ---- graph.c ---- */
 
-/* `node "approve": <message>` at the place of `map`. */
-void engine_graph_problem(struct graph *graph, enum engine_severity severity, const char *rule,
-                          struct span map, struct span id, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-/* Text of a member: a string, or the digits of an integer (ids and versions may be numbers); an
- * empty span when absent, or, after a report, of another type. */
-struct span engine_graph_text(struct graph *graph, struct span map, struct span id,
-                              const char *member);
 /* The nodes and edges of a scope, into its element. */
 void engine_graph_compose_scope(struct graph *graph, struct xml_element *scope, struct span map);
 

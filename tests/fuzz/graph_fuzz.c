@@ -29,8 +29,18 @@ static struct reading read_content(struct span content, bool lenient)
     return reading;
 }
 
+static void check_report(const struct engine_report *report)
+{
+    struct arena arena;
+    arena_init(&arena, 4096, ARENA_BYTES_MAX);
+    struct span text = engine_report_text(report, ENGINE_INFO, &arena);
+    MUST(text_utf8_valid_count(text) == text.count);
+    arena_release(&arena);
+}
+
 static void release(struct reading *reading)
 {
+    check_report(&reading->report);
     engine_definition_free(reading->definition);
     engine_report_release(&reading->report);
 }
@@ -93,6 +103,7 @@ static void check_writing(const struct reading *reading, enum engine_notation no
         }
         release(&again);
     }
+    check_report(&report);
     engine_report_release(&report);
     arena_release(&arena);
 }
