@@ -26,7 +26,6 @@ static bool set_inputs(struct engine_decision *decision, const struct engine_vis
     return true;
 }
 
-/* traps.md 7: subscribed at the host's start. */
 static bool arm_timers(struct engine_decision *decision, const struct engine_visit *visit,
                        struct engine_scene *scene)
 {
@@ -39,6 +38,14 @@ static bool arm_timers(struct engine_decision *decision, const struct engine_vis
         }
     }
     return true;
+}
+
+/* traps.md 7: subscribed at the host's start; around a body, not around each of its instances. */
+bool engine_activity_listen(struct engine_decision *decision, const struct engine_visit *visit,
+                            struct engine_scene *scene)
+{
+    return visit->token->armed || visit->scope->kind == ENGINE_SCOPE_BODY ||
+           arm_timers(decision, visit, scene);
 }
 
 bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit,
@@ -54,7 +61,7 @@ bool engine_activity_begin(struct engine_decision *decision, const struct engine
         return false;
     }
     *local = scene.local;
-    return visit->token->armed || arm_timers(decision, visit, &scene);
+    return engine_activity_listen(decision, visit, &scene);
 }
 
 bool engine_activity_outputs(struct engine_decision *decision, const struct engine_visit *visit,
@@ -75,9 +82,6 @@ bool engine_activity_outputs(struct engine_decision *decision, const struct engi
                                reason);
         return false;
     }
-    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);
-    event->scope = visit->token->scope;
-    event->flags = ENGINE_PAYLOAD_EXECUTION;
-    event->value = made;
+    engine_emit_variables(decision, visit->token, made);
     return true;
 }

@@ -13,6 +13,9 @@
  */
 bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit,
                            struct span *local);
+/* Arms what waits on the activity's border, once. False as above. */
+bool engine_activity_listen(struct engine_decision *decision, const struct engine_visit *visit,
+                            struct engine_scene *scene);
 /* Evaluates the output mappings in the scene and merges what they make. False as above; `resume` is
  * where a retry goes on. */
 bool engine_activity_outputs(struct engine_decision *decision, const struct engine_visit *visit,

@@ -12,6 +12,7 @@
 #include "engine/encode.h"
 #include "engine/failure.h"
 #include "engine/join.h"
+#include "engine/loop.h"
 #include "engine/state.h"
 #include "engine/wait.h"
 #include "proto/base/assert.h"
@@ -57,6 +58,9 @@ static void decide(struct engine_decision *decision, const struct engine_token *
     struct engine_visit visit = engine_visit_of(decision, token);
     switch ((enum engine_token_state)token->state) {
     case ENGINE_TOKEN_ARRIVED:
+        if (visit.scope->kind == ENGINE_SCOPE_BODY) {
+            engine_loop_arrive(decision, &visit);
+        }
         visit.ops->arrive(decision, &visit);
         break;
     case ENGINE_TOKEN_ENTERED:
@@ -69,7 +73,11 @@ static void decide(struct engine_decision *decision, const struct engine_token *
         visit.ops->back(decision, &visit);
         break;
     case ENGINE_TOKEN_LEAVING:
-        visit.ops->leave(decision, &visit);
+        if (visit.scope->kind == ENGINE_SCOPE_BODY) {
+            engine_loop_leave(decision, &visit);
+        } else {
+            visit.ops->leave(decision, &visit);
+        }
         break;
     case ENGINE_TOKEN_GONE:
     case ENGINE_TOKEN_CALLING:

@@ -208,10 +208,9 @@ static void set_result_variable(struct engine_decision *decision, const struct e
         result.count == 0) {
         return;
     }
-    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);
-    event->scope = visit->token->scope;
-    event->flags = ENGINE_PAYLOAD_EXECUTION;
-    event->value = engine_fields_single(decision->arena, visit->node->result_variable, result);
+    engine_emit_variables(
+        decision, visit->token,
+        engine_fields_single(decision->arena, visit->node->result_variable, result));
 }
 
 static void emit_merge(struct engine_decision *decision, const struct engine_visit *visit,

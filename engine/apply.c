@@ -46,6 +46,8 @@ static const engine_apply_fn apply_table[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_RETRIED] = engine_apply_retried,
     [ENGINE_EVENT_ATTEMPT_FAILED] = engine_apply_attempt_failed,
     [ENGINE_EVENT_LINKED] = engine_apply_linked,
+    [ENGINE_EVENT_INSTANCE_CREATED] = engine_apply_instance_created,
+    [ENGINE_EVENT_INSTANCE_DONE] = engine_apply_instance_done,
 };
 
 enum result engine_apply(struct engine_execution *execution, const struct engine_event *event)

@@ -5,6 +5,7 @@
 
 #include "engine/token.h"
 #include "proto/base/assert.h"
+#include "proto/wire/reader.h"
 
 struct span engine_part_keep(struct engine_execution *execution, struct span span)
 {
@@ -119,11 +120,55 @@ static void drop_joins(struct engine_execution *execution, struct engine_scope *
     }
 }
 
+bool engine_part_skip_items(struct engine_scope *scope, uint32_t count)
+{
+    if (scope->items.count == 0) {
+        return true;
+    }
+    struct wire_map_walk walk = wire_array_begin(scope->items);
+    struct wire_cursor cursor = walk.cursor;
+    struct span item;
+    if (scope->item_offset > 0) {
+        cursor.next = scope->items.bytes + scope->item_offset;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (wire_take(&cursor, &item) != RESULT_OK) {
+            return false;
+        }
+    }
+    scope->item_offset = (size_t)(cursor.next - scope->items.bytes);
+    return true;
+}
+
+bool engine_part_add_result(struct engine_execution *execution, struct engine_scope *scope,
+                            uint32_t instance, struct span value)
+{
+    uint32_t slot = engine_pool_take(&execution->results, &execution->memory, 0);
+    struct engine_instance_result *result = engine_pool_at(&execution->results, slot);
+    if (result == NULL) {
+        return false;
+    }
+    result->instance = instance;
+    result->value = engine_part_keep(execution, value);
+    engine_chain_append(&execution->results, &scope->results, ENGINE_LINK_FIRST, slot);
+    return true;
+}
+
+static void drop_results(struct engine_execution *execution, struct engine_scope *scope)
+{
+    while (scope->results.count > 0) {
+        uint32_t slot = scope->results.first;
+        engine_chain_remove(&execution->results, &scope->results, ENGINE_LINK_FIRST, slot);
+        engine_pool_give(&execution->results, slot);
+    }
+}
+
 void engine_part_drop_scope(struct engine_execution *execution, struct engine_scope *scope)
 {
     uint32_t slot = engine_pool_find(&execution->scopes, scope->slot.id);
     struct engine_scope *parent = engine_scope_find(execution, scope->parent);
     ASSERT(scope->tokens.count == 0 && scope->joins.count == 0 && scope->children.count == 0);
+    drop_results(execution, scope);
     if (parent != NULL) {
         engine_chain_remove(&execution->scopes, &parent->children, ENGINE_LINK_SIBLINGS, slot);
     }
@@ -194,6 +239,7 @@ struct engine_scope *engine_part_open_scope(struct engine_execution *execution, 
     scope->tokens = ENGINE_CHAIN_EMPTY;
     scope->joins = ENGINE_CHAIN_EMPTY;
     scope->children = ENGINE_CHAIN_EMPTY;
+    scope->results = ENGINE_CHAIN_EMPTY;
     engine_chain_append(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
     execution->scope_next = id >= execution->scope_next ? id + 1 : execution->scope_next;
     return scope;

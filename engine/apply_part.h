@@ -73,6 +73,10 @@ enum result engine_apply_scope_closed(struct engine_execution *execution,
                                       const struct engine_event *event);
 enum result engine_apply_scope_cleared(struct engine_execution *execution,
                                        const struct engine_event *event);
+enum result engine_apply_instance_created(struct engine_execution *execution,
+                                          const struct engine_event *event);
+enum result engine_apply_instance_done(struct engine_execution *execution,
+                                       const struct engine_event *event);
 enum result engine_apply_module_missed(struct engine_execution *execution,
                                        const struct engine_event *event);
 enum result engine_apply_failed(struct engine_execution *execution,
@@ -121,6 +125,11 @@ void engine_part_drop_join(struct engine_execution *execution, struct engine_sco
 struct engine_scope *engine_part_open_scope(struct engine_execution *execution, uint32_t id,
                                             enum engine_scope_kind kind,
                                             const struct engine_process *process);
+/* Reads over the next `count` elements of a body's collection. False: it has not so many. */
+MUST_USE bool engine_part_skip_items(struct engine_scope *scope, uint32_t count);
+/* A result at the end of a body's. False: arena full. */
+MUST_USE bool engine_part_add_result(struct engine_execution *execution, struct engine_scope *scope,
+                                     uint32_t instance, struct span value);
 /* Takes an empty scope away. */
 void engine_part_drop_scope(struct engine_execution *execution, struct engine_scope *scope);
 /* Everything inside goes, innermost scopes first; the scope itself stays. */

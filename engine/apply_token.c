@@ -1,5 +1,5 @@
 /*
- * apply_token.c: events of tokens: made, moved, joined, gone; and of the scopes they are in.
+ * apply_token.c: events of tokens: made, moved, joined, gone.
  */
 #include "engine/apply_part.h"
 
@@ -112,7 +112,9 @@ enum result engine_apply_completed(struct engine_execution *execution,
         engine_token_transition(execution, token, ENGINE_EVENT_COMPLETED, ENGINE_WAIT_NONE);
     ASSERT(moved);
     token->due_ms = ENGINE_NO_DUE;
-    token->local = SPAN_EMPTY;
+    if (token->instance == 0) { /* the output collection still looks at it */
+        token->local = SPAN_EMPTY;
+    }
     token->detail = SPAN_EMPTY;
     token->answer = (struct engine_answer){0};
     token->child = 0;
@@ -241,71 +243,5 @@ enum result engine_apply_join_fired(struct engine_execution *execution,
             engine_part_drop_join(execution, scope, join);
         }
     }
-    return RESULT_OK;
-}
-
-/* ---- scopes ---- */
-
-enum result engine_apply_scope_opened(struct engine_execution *execution,
-                                      const struct engine_event *event)
-{
-    struct engine_token *host = engine_token_find(execution, event->token);
-    REQUIRE(host != NULL && host->child == 0 && event->scope >= execution->scope_next);
-    REQUIRE(event->flags == ENGINE_SCOPE_SUB_PROCESS || event->flags == ENGINE_SCOPE_CALLED);
-    struct engine_scope *parent = engine_scope_find(execution, host->scope);
-    const struct engine_process *process = parent->process;
-    if (event->flags == ENGINE_SCOPE_CALLED) {
-        process = execution->library->process(execution->library, execution->project, event->text,
-                                              event->count);
-        if (process == NULL) {
-            return RESULT_NOT_FOUND;
-        }
-    }
-    REQUIRE(engine_token_transition(execution, host, ENGINE_EVENT_SCOPE_OPENED, ENGINE_WAIT_NONE));
-    struct engine_scope *scope = engine_part_open_scope(
-        execution, event->scope, (enum engine_scope_kind)event->flags, process);
-    if (scope == NULL) {
-        return RESULT_LIMIT;
-    }
-    parent = engine_scope_find(execution, host->scope); /* the pool may have moved */
-    scope->parent = host->scope;
-    scope->host = event->token;
-    scope->node = host->node;
-    scope->variables = engine_part_keep(execution, event->value);
-    host->child = event->scope;
-    host->shown = true;
-    engine_chain_append(&execution->scopes, &parent->children, ENGINE_LINK_SIBLINGS,
-                        engine_pool_find(&execution->scopes, event->scope));
-    return RESULT_OK;
-}
-
-enum result engine_apply_scope_spent(struct engine_execution *execution,
-                                     const struct engine_event *event)
-{
-    struct engine_token *host = engine_token_find(execution, event->token);
-    const struct engine_scope *scope = engine_scope_find(execution, event->scope);
-    REQUIRE(host != NULL && scope != NULL && host->child == event->scope && scope->live == 0);
-    REQUIRE(engine_token_transition(execution, host, ENGINE_EVENT_SCOPE_SPENT, ENGINE_WAIT_NONE));
-    return RESULT_OK;
-}
-
-enum result engine_apply_scope_closed(struct engine_execution *execution,
-                                      const struct engine_event *event)
-{
-    struct engine_scope *scope = engine_scope_find(execution, event->scope);
-    REQUIRE(scope != NULL && scope->live == 0 && scope->children.count == 0);
-    struct engine_token *host = engine_token_find(execution, scope->host);
-    REQUIRE(host != NULL);
-    host->child = 0;
-    engine_part_drop_scope(execution, scope);
-    return RESULT_OK;
-}
-
-enum result engine_apply_scope_cleared(struct engine_execution *execution,
-                                       const struct engine_event *event)
-{
-    struct engine_scope *scope = engine_scope_find(execution, event->scope);
-    REQUIRE(scope != NULL);
-    engine_part_clear_scope(execution, scope);
     return RESULT_OK;
 }

@@ -44,7 +44,7 @@ enum result engine_apply_answered(struct engine_execution *execution,
 enum result engine_apply_reply_merged(struct engine_execution *execution,
                                       const struct engine_event *event)
 {
-    const struct engine_token *token = engine_token_find(execution, event->token);
+    struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
     struct span body = event->value.count > 0 ? event->value : token->answer.body;
     engine_payload_merge_reply(execution, token, body, event->flags);
@@ -56,7 +56,9 @@ enum result engine_apply_merged(struct engine_execution *execution,
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(scope != NULL && event->flags < ENGINE_PAYLOAD_COUNT);
-    engine_payload_merge(execution, scope, (enum engine_payload)event->flags, event->value);
+    struct engine_token *token = engine_token_find(execution, event->token);
+    REQUIRE(token == NULL || token->scope == event->scope);
+    engine_payload_merge(execution, scope, token, (enum engine_payload)event->flags, event->value);
     return RESULT_OK;
 }
 

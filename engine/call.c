@@ -34,7 +34,8 @@ const struct engine_module *engine_call_module(const struct engine_decision *dec
 bool engine_call_config(struct engine_decision *decision, const struct engine_visit *visit,
                         struct span local, struct span *config)
 {
-    *config = local;
+    struct span own = visit->token->own;
+    *config = own.count == 0 ? local : wire_merge(decision->arena, own, local);
     if (visit->node->headers.count == 0) {
         return true;
     }
@@ -51,6 +52,7 @@ bool engine_call_config(struct engine_decision *decision, const struct engine_vi
                                reason);
         return false;
     }
+    headers = own.count == 0 ? headers : wire_merge(decision->arena, own, headers);
     *config = local.count == 0 ? headers : wire_merge(decision->arena, headers, local);
     return true;
 }
@@ -128,10 +130,13 @@ static struct span call_body(struct engine_decision *decision, const struct engi
 {
     const struct engine_execution *execution = decision->execution;
     const struct engine_scope *process = engine_scope_of_process(execution, visit->scope);
+    struct span variables = process == visit->scope && visit->token->own.count == 0
+                                ? process->variables
+                                : engine_names_visible(decision, visit->scope, visit->token);
     struct wire_writer writer;
     wire_writer_init(&writer, decision->arena,
                      512 + config.count + execution->request.count + execution->context.count +
-                         execution->module.count + process->variables.count);
+                         execution->module.count + variables.count);
     wire_write_map(&writer, 19u + (call->phase != ENGINE_PHASE_EXECUTE));
     ENGINE_PACK_STRING(&writer, "phase", span_text(phase_names[call->phase]));
     ENGINE_PACK_STRING(&writer, "executionId", execution_id_span(&execution->id));
@@ -162,7 +167,7 @@ static struct span call_body(struct engine_decision *decision, const struct engi
     ENGINE_PACK(&writer, "module");
     write_payload(&writer, execution->module);
     ENGINE_PACK(&writer, "execution");
-    write_payload(&writer, process->variables);
+    write_payload(&writer, variables);
     if (call->phase == ENGINE_PHASE_CALLBACK) {
         ENGINE_PACK(&writer, "callback");
         wire_write_value(&writer, visit->token->callback);

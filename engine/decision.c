@@ -6,6 +6,7 @@
 #include "engine/apply.h"
 #include "engine/element/element.h"
 #include "proto/base/assert.h"
+#include "proto/base/limits.h"
 #include "proto/wire/writer.h"
 
 enum { EVENTS_AT_FIRST = 16, EFFECTS_AT_FIRST = 4 };
@@ -52,7 +53,7 @@ struct engine_visit engine_visit_of(const struct engine_decision *decision,
     const struct engine_scope *scope = engine_scope_find(decision->execution, token->scope);
     ASSERT(scope != NULL && token->node < scope->process->node_count);
     const struct engine_node *node = &scope->process->nodes[token->node];
-    return (struct engine_visit){token, scope, node, engine_element_of(node->kind)};
+    return (struct engine_visit){token, scope, node, engine_element_in(scope, node)};
 }
 
 /* Doubles an array in the arena; the old one is left behind, since another allocation may have
@@ -100,6 +101,16 @@ struct engine_event *engine_emit_token(struct engine_decision *decision,
     return event;
 }
 
+void engine_emit_variables(struct engine_decision *decision, const struct engine_token *token,
+                           struct span variables)
+{
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);
+    event->token = token->slot.id;
+    event->scope = token->scope;
+    event->flags = ENGINE_PAYLOAD_EXECUTION;
+    event->value = variables;
+}
+
 struct engine_effect *engine_emit_effect(struct engine_decision *decision,
                                          enum engine_effect_kind kind)
 {
@@ -145,11 +156,24 @@ uint32_t engine_decision_call_number(struct engine_decision *decision)
     return decision->execution->call_last + ++decision->calls_made;
 }
 
+/*
+ * Instances of a body show their steps as long as history is kept (LIMIT_HISTORY): a blob holds all
+ * payloads, the collection among them, so one for each of 50,000 instances would be too much.
+ */
+static bool is_far_instance(const struct engine_execution *execution,
+                            const struct engine_token *token)
+{
+    while (token != NULL && token->instance <= LIMIT_HISTORY) {
+        token = engine_token_find(execution, engine_scope_find(execution, token->scope)->host);
+    }
+    return token != NULL;
+}
+
 void engine_decision_step(struct engine_decision *decision, const struct engine_token *token,
                           bool waits)
 {
     ASSERT(!decision->step_due);
-    if (token->sequence == 0 || token->shown) {
+    if (token->sequence == 0 || token->shown || is_far_instance(decision->execution, token)) {
         return;
     }
     decision->step_due = true;

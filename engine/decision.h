@@ -48,6 +48,9 @@ struct engine_event *engine_emit(struct engine_decision *decision, enum engine_e
 struct engine_event *engine_emit_token(struct engine_decision *decision,
                                        enum engine_event_type type,
                                        const struct engine_token *token);
+/* Variables that the token's work sets: each is changed where it is seen from there. */
+void engine_emit_variables(struct engine_decision *decision, const struct engine_token *token,
+                           struct span variables);
 /* A zeroed effect at the end; NULL when the arena is full. */
 struct engine_effect *engine_emit_effect(struct engine_decision *decision,
                                          enum engine_effect_kind kind);

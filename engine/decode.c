@@ -28,22 +28,22 @@
     X(RUN, "run")                                                                                  \
     X(SEQUENCE, "sequence")                                                                        \
     X(STARTED_AT, "startedAt")                                                                     \
-    X(UPDATED_AT, "updatedAt") X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(                \
-        ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision")        \
-        X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(                           \
-            WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")   \
-            X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
-                X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
-                    X(REQUEST, "request") X(RESPONSE, "response") X(CONTEXT, "context")            \
-                        X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume")              \
-                            X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution")    \
-                                X(NODES, "nodes") X(FIRST_REQUEST, "firstRequest")                 \
-                                    X(FIRST_CONTEXT, "firstContext")                               \
-                                        X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")   \
-                                            X(SCOPES, "scopes") X(JOINS, "joins")                  \
-                                                X(INBOX, "inbox") X(STEPS, "executionMap")         \
-                                                    X(LOGS, "logs") X(LOG_INDEX, "logIndex")       \
-                                                        X(LOG_SHIPPED, "lastPersistedLogIndex")
+    X(UPDATED_AT, "updatedAt")                                                                     \
+    X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage")             \
+        X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence")    \
+            X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end")              \
+                X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(  \
+                    TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")   \
+                    X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")    \
+                        X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
+                            X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
+                                EXECUTION, "execution") X(NODES, "nodes")                          \
+                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
+                                    X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
+                                        X(SCOPES, "scopes") X(JOINS, "joins") X(INBOX, "inbox")    \
+                                            X(STEPS, "executionMap") X(LOGS, "logs")               \
+                                                X(LOG_INDEX, "logIndex")                           \
+                                                    X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -58,17 +58,26 @@
     X(DETAIL, "detail")                                                                            \
     X(RESUME, "resume")                                                                            \
     X(PATH, "path")                                                                                \
-    X(ATTEMPTS, "attempts") X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries")             \
-        X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase") X(CHILD, "child")              \
-            X(SHOWN, "shown") X(ARMED, "armed") X(LOCAL, "local") X(OUTPUT, "output")              \
-                X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
+    X(ATTEMPTS, "attempts")                                                                        \
+    X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks")           \
+        X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(INSTANCE, "instance")                \
+            X(SHOWN, "shown") X(ARMED, "armed") X(OWN, "own") X(LOCAL, "local")                    \
+                X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers")                    \
+                    X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
     X(PARENT, "parent")                                                                            \
     X(HOST, "host")                                                                                \
     X(PROCESS, "process")                                                                          \
-    X(VERSION, "version") X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
+    X(VERSION, "version")                                                                          \
+    X(KIND, "kind")                                                                                \
+    X(TOTAL, "total")                                                                              \
+    X(BEGUN, "begun")                                                                              \
+    X(DONE, "done")                                                                                \
+    X(ITEMS, "items")                                                                              \
+    X(RESULTS, "results")                                                                          \
+    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
 
 #define TIMER_FIELDS(X)                                                                            \
     X(TASK, "taskId")                                                                              \
@@ -184,6 +193,42 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
     return RESULT_OK;
 }
 
+static enum result read_body(struct engine_execution *execution, struct engine_scope *body,
+                             const struct span *fields)
+{
+    struct wire_map_walk walk = wire_array_begin(fields[SCOPE_RESULTS]);
+    struct span row;
+    uint32_t instance;
+    REQUIRE(take_u32(fields[SCOPE_TOTAL], 0, &body->total));
+    REQUIRE(take_u32(fields[SCOPE_BEGUN], 0, &body->begun) && body->begun <= body->total);
+    REQUIRE(take_u32(fields[SCOPE_DONE], 0, &body->done) && body->done <= body->begun);
+    REQUIRE(engine_fields_is(fields[SCOPE_ITEMS], WIRE_ARRAY) &&
+            engine_fields_is(fields[SCOPE_RESULTS], WIRE_ARRAY));
+    body->items = engine_part_keep(execution, fields[SCOPE_ITEMS]);
+    REQUIRE(body->items.count == 0 || wire_count(body->items) == body->total);
+    REQUIRE(engine_part_skip_items(body, body->begun));
+    while (wire_array_next(&walk, &row)) {
+        REQUIRE(wire_is(row, WIRE_ARRAY) && take_u32(wire_at(row, 0), 0, &instance));
+        REQUIRE(instance > 0 && instance <= body->begun);
+        if (!engine_part_add_result(execution, body, instance, wire_at(row, 1))) {
+            return RESULT_LIMIT;
+        }
+    }
+    return RESULT_OK;
+}
+
+/* The first kinds tell themselves: a called process is named. */
+static bool read_kind(const struct span *fields, uint8_t *kind)
+{
+    bool called = fields[SCOPE_PROCESS].count > 0;
+    if (fields[SCOPE_KIND].count == 0) {
+        *kind = called ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS;
+        return true;
+    }
+    return !called && take_u8(fields[SCOPE_KIND], ENGINE_SCOPE_KIND_COUNT - 1, kind) &&
+           *kind > ENGINE_SCOPE_CALLED;
+}
+
 static enum result read_scope(struct engine_execution *execution, struct span map)
 {
     struct span fields[SCOPE_FIELD_COUNT];
@@ -199,16 +244,17 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     const struct engine_scope *parent = engine_scope_find(execution, parent_id);
     REQUIRE(parent != NULL); /* parents come first */
     const struct engine_process *process = parent->process;
-    bool called = fields[SCOPE_PROCESS].count > 0;
-    if (called) {
+    uint8_t kind;
+    REQUIRE(read_kind(fields, &kind));
+    if (kind == ENGINE_SCOPE_CALLED) {
         process = execution->library->process(execution->library, execution->project,
                                               wire_string_or(fields[SCOPE_PROCESS], ""), version);
         if (process == NULL) {
             return RESULT_NOT_FOUND;
         }
     }
-    struct engine_scope *scope = engine_part_open_scope(
-        execution, id, called ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS, process);
+    struct engine_scope *scope =
+        engine_part_open_scope(execution, id, (enum engine_scope_kind)kind, process);
     if (scope == NULL) {
         return RESULT_LIMIT;
     }
@@ -218,7 +264,9 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     scope->nodes = engine_part_keep(execution, fields[SCOPE_NODES]);
     engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children,
                         ENGINE_LINK_SIBLINGS, engine_pool_find(&execution->scopes, id));
-    return read_joins(execution, scope, fields[SCOPE_JOINS]);
+    enum result result =
+        kind == ENGINE_SCOPE_BODY ? read_body(execution, scope, fields) : RESULT_OK;
+    return result != RESULT_OK ? result : read_joins(execution, scope, fields[SCOPE_JOINS]);
 }
 
 static enum result read_scopes(struct engine_execution *execution, const struct span *fields)
@@ -310,10 +358,13 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
     REQUIRE(take_u32(fields[TOKEN_CALL], 0, &token->call) && token->call <= execution->call_last);
     REQUIRE(take_u8(fields[TOKEN_PHASE], ENGINE_PHASE_CANCEL, &token->phase));
     REQUIRE(take_u32(fields[TOKEN_CHILD], 0, &token->child));
+    REQUIRE(take_u32(fields[TOKEN_INSTANCE], 0, &token->instance));
+    REQUIRE(engine_fields_is(fields[TOKEN_OWN], WIRE_MAP));
     REQUIRE(take_u8(fields[TOKEN_SHOWN], 1, &flag));
     token->shown = flag != 0;
     REQUIRE(take_u8(fields[TOKEN_ARMED], 1, &flag));
     token->armed = flag != 0;
+    token->own = engine_part_keep(execution, fields[TOKEN_OWN]);
     token->local = engine_part_keep(execution, fields[TOKEN_LOCAL]);
     token->output = engine_part_keep(execution, fields[TOKEN_OUTPUT]);
     token->callback = engine_part_keep(execution, fields[TOKEN_CALLBACK]);
@@ -323,11 +374,14 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
 /* Parts that go with a state, and must be there with it. */
 static enum result read_state(struct engine_execution *execution, struct engine_token *token,
                               uint8_t state, const struct span *fields,
-                              const struct engine_process *process)
+                              const struct engine_scope *scope)
 {
-    enum engine_kind kind = process->nodes[token->node].kind;
+    const struct engine_process *process = scope->process;
+    const struct engine_element_ops *kind = engine_element_in(scope, &process->nodes[token->node]);
     bool inside = state == ENGINE_TOKEN_INSIDE || state == ENGINE_TOKEN_RETURNING;
     REQUIRE(engine_element_reaches(kind, state));
+    REQUIRE((token->instance > 0) == (scope->kind == ENGINE_SCOPE_BODY) &&
+            token->instance <= scope->begun);
     token->due_ms = ENGINE_NO_DUE;
     token->flow = ENGINE_NONE;
     REQUIRE(fields[TOKEN_FLOW].count == 0 || find_flow(process, fields[TOKEN_FLOW], &token->flow));
@@ -376,8 +430,7 @@ static enum result read_token(struct engine_execution *execution, struct span ma
     enum result result = read_work(execution, token, fields);
     result =
         result != RESULT_OK ? result : read_answer(execution, &token->answer, fields[TOKEN_ANSWER]);
-    result =
-        result != RESULT_OK ? result : read_state(execution, token, state, fields, scope->process);
+    result = result != RESULT_OK ? result : read_state(execution, token, state, fields, scope);
     result = result != RESULT_OK
                  ? result
                  : read_timers(execution, token, scope->process, fields[TOKEN_TIMERS]);

@@ -168,8 +168,10 @@ static uint32_t write_work_pairs(const struct engine_execution *execution,
     OPTIONAL_UINT("call", token->call);
     OPTIONAL_UINT("phase", token->phase);
     OPTIONAL_UINT("child", token->child);
+    OPTIONAL_UINT("instance", token->instance);
     OPTIONAL_UINT("shown", (uint32_t)token->shown);
     OPTIONAL_UINT("armed", (uint32_t)token->armed);
+    OPTIONAL_VALUE("own", token->own);
     OPTIONAL_VALUE("local", token->local);
     OPTIONAL_VALUE("output", token->output);
     OPTIONAL_VALUE("callback", token->callback);
@@ -254,6 +256,34 @@ static void write_joins(const struct engine_execution *execution, const struct e
     }
 }
 
+static void write_results(const struct engine_execution *execution, const struct engine_scope *body,
+                          struct wire_writer *writer)
+{
+    wire_write_array(writer, body->results.count);
+    for (ENGINE_EACH(const struct engine_instance_result, result, &execution->results,
+                     &body->results, ENGINE_LINK_FIRST)) {
+        wire_write_array(writer, 2);
+        engine_pack_uint(writer, result->instance);
+        wire_write_value(writer, result->value);
+    }
+}
+
+static uint32_t write_body_pairs(const struct engine_execution *execution,
+                                 const struct engine_scope *body, struct wire_writer *writer)
+{
+    uint32_t count = 1;
+    ENGINE_PACK_UINT(writer, "total", body->total);
+    OPTIONAL_UINT("begun", body->begun);
+    OPTIONAL_UINT("done", body->done);
+    OPTIONAL_VALUE("items", body->items);
+    if (body->results.count > 0) {
+        ENGINE_PACK(writer, "results");
+        write_results(execution, body, writer);
+        count++;
+    }
+    return count;
+}
+
 /* All but the root, whose fields stand in the execution itself. */
 static void write_scopes(const struct engine_execution *execution, struct wire_writer *writer)
 {
@@ -273,6 +303,11 @@ static void write_scopes(const struct engine_execution *execution, struct wire_w
             ENGINE_PACK_UINT(writer, "version", scope->process->version);
             count += 2;
         }
+        if (scope->kind > ENGINE_SCOPE_CALLED) { /* the first kinds tell themselves */
+            ENGINE_PACK_UINT(writer, "kind", scope->kind);
+            count++;
+        }
+        count += scope->kind == ENGINE_SCOPE_BODY ? write_body_pairs(execution, scope, writer) : 0;
         OPTIONAL_VALUE("variables", scope->variables);
         OPTIONAL_VALUE("nodes", scope->nodes);
         if (scope->joins.count > 0) {

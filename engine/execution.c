@@ -63,6 +63,7 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     engine_pool_init(&execution->scopes, sizeof(struct engine_scope));
     engine_pool_init(&execution->timers, sizeof(struct engine_timer));
     engine_pool_init(&execution->joins, sizeof(struct engine_join_tokens));
+    engine_pool_init(&execution->results, sizeof(struct engine_instance_result));
     execution->ready = ENGINE_CHAIN_EMPTY;
     execution->parked = ENGINE_CHAIN_EMPTY;
     execution->scope_order = ENGINE_CHAIN_EMPTY;
@@ -114,7 +115,7 @@ void engine_execution_set_started(struct engine_execution *execution, int64_t st
 struct engine_scope *engine_scope_of_process(const struct engine_execution *execution,
                                              const struct engine_scope *scope)
 {
-    while (scope->kind == ENGINE_SCOPE_SUB_PROCESS) {
+    while (engine_scope_is_inner(scope)) {
         scope = engine_scope_find(execution, scope->parent);
         ASSERT(scope != NULL);
     }
@@ -205,9 +206,10 @@ static void keep_tokens(struct engine_execution *execution, struct arena *arena)
     for (uint32_t slot = 0; slot < execution->tokens.used; slot++) {
         struct engine_token *token = engine_token_at(execution, slot);
         if (token->slot.id != 0) {
-            struct span *spans[] = {
-                &token->local,       &token->output,        &token->detail,       &token->callback,
-                &token->answer.body, &token->answer.output, &token->answer.reason};
+            struct span *spans[] = {&token->own,           &token->local,
+                                    &token->output,        &token->detail,
+                                    &token->callback,      &token->answer.body,
+                                    &token->answer.output, &token->answer.reason};
             for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
                 keep(arena, spans[i]);
             }
@@ -244,6 +246,11 @@ static void keep_scopes(struct engine_execution *execution, struct arena *arena)
             keep(arena, &scope->variables);
         }
         keep(arena, &scope->nodes);
+        keep(arena, &scope->items);
+        for (ENGINE_EACH(struct engine_instance_result, result, &execution->results,
+                         &scope->results, ENGINE_LINK_FIRST)) {
+            keep(arena, &result->value);
+        }
         for (ENGINE_EACH(struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             keep(arena, &join->output);
@@ -293,7 +300,8 @@ void engine_execution_tidy(struct engine_execution *execution)
     bool moved = engine_pool_move(&execution->tokens, &fresh) &&
                  engine_pool_move(&execution->scopes, &fresh) &&
                  engine_pool_move(&execution->timers, &fresh) &&
-                 engine_pool_move(&execution->joins, &fresh);
+                 engine_pool_move(&execution->joins, &fresh) &&
+                 engine_pool_move(&execution->results, &fresh);
     if (moved) {
         keep_payloads(execution, &fresh);
         keep_tokens(execution, &fresh);

@@ -78,6 +78,7 @@ enum engine_scope_kind {
     ENGINE_SCOPE_PROCESS,
     ENGINE_SCOPE_SUB_PROCESS,
     ENGINE_SCOPE_CALLED,
+    ENGINE_SCOPE_BODY, /* around the instances of an activity with a loop marker */
     ENGINE_SCOPE_KIND_COUNT
 };
 
@@ -119,6 +120,7 @@ struct engine_token {
     uint32_t callbacks;       /* callback calls of this step */
     uint32_t call;            /* number of the call in flight or of the last one */
     uint32_t child;           /* scope id, INSIDE and RETURNING */
+    uint32_t instance;        /* in a body: which instance of the activity, from 1; else 0 */
     uint8_t state;            /* enum engine_token_state; written by token_transition only */
     uint8_t resume;           /* FAILED: state to go on from */
     uint8_t wait;             /* WAITING: enum engine_wait */
@@ -128,7 +130,8 @@ struct engine_token {
     int64_t since_ms;         /* in WAITING */
     int64_t due_ms;           /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
     struct engine_chain timers; /* boundary timers on its node */
-    struct span local;          /* MAP, or empty */
+    struct span own;            /* MAP, or empty: an instance's element and counter */
+    struct span local;          /* MAP, or empty: made by the node's inputs */
     struct span output;         /* last result on its path: `output` in expressions */
     struct span detail;         /* WAITING: MAP, or empty */
     struct span callback; /* payload of the callback that its module is being told of, or empty */
@@ -157,6 +160,13 @@ struct engine_join_tokens {
     struct span output; /* of the last one */
 };
 
+/* What an instance of a body came to, for the output collection. */
+struct engine_instance_result {
+    struct engine_slot slot; /* links: its body's results, in order of completion */
+    uint32_t instance;
+    struct span value;
+};
+
 struct engine_scope {
     struct engine_slot slot; /* links: all scopes; its parent's children */
     uint32_t parent;         /* id; 0: the root */
@@ -168,6 +178,12 @@ struct engine_scope {
     struct engine_chain tokens;
     struct engine_chain joins;
     struct engine_chain children;
+    uint32_t total;     /* BODY: instances that there will be, at most */
+    uint32_t begun;     /* BODY: those that were made */
+    uint32_t done;      /* BODY: those that have completed */
+    size_t item_offset; /* BODY: where in `items` the next instance's element begins */
+    struct span items;  /* BODY: the collection as it was at the beginning (F19), or empty */
+    struct engine_chain results; /* BODY */
     struct span variables; /* MAP: `execution` of a process, local variables of a sub-process */
     struct span nodes;     /* MAP: outputs by node id, of a process */
 };
@@ -245,6 +261,7 @@ struct engine_execution {
     struct engine_pool scopes;
     struct engine_pool timers;
     struct engine_pool joins;
+    struct engine_pool results;
     struct engine_chain ready;  /* tokens that can move, first in first out */
     struct engine_chain parked; /* all others */
     struct engine_chain scope_order;
@@ -304,6 +321,12 @@ static inline uint32_t engine_token_slot(const struct engine_execution *executio
 static inline bool engine_token_is_ready(uint8_t state)
 {
     return state > ENGINE_TOKEN_GONE && state < ENGINE_TOKEN_CALLING;
+}
+
+/* Does it lie within a process, so that names are looked for further out? */
+static inline bool engine_scope_is_inner(const struct engine_scope *scope)
+{
+    return scope->kind != ENGINE_SCOPE_PROCESS && scope->kind != ENGINE_SCOPE_CALLED;
 }
 
 /* The scope of the process that this scope lies in: itself, or the nearest one outward. */

@@ -93,7 +93,9 @@ void engine_throw(struct engine_decision *decision, const struct engine_visit *v
         /* traps.md 8: an event sub-process of the scope would come before this boundary (issue 3).
          */
         const struct engine_node *handler =
-            catcher_on(scope->process, &scope->process->nodes[host->node], code);
+            scope->kind == ENGINE_SCOPE_BODY
+                ? NULL /* traps.md 7: the boundary is around the body */
+                : catcher_on(scope->process, &scope->process->nodes[host->node], code);
         if (handler != NULL) {
             engine_decision_step(decision, visit->token, false);
             engine_scope_interrupt(decision, host, visit->token, handler->index,

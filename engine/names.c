@@ -5,6 +5,7 @@
 
 #include "engine/fields.h"
 #include "proto/base/assert.h"
+#include "proto/wire/writer.h"
 
 enum root {
     ROOT_NONE,
@@ -40,6 +41,40 @@ static enum root root_of(struct span name)
     return ROOT_NONE;
 }
 
+/* BPMN 2.0.2 table 10.30, and as Camunda 7 calls them. */
+static struct span find_counter(const struct engine_scene *scene, const struct engine_scope *body,
+                                struct span name)
+{
+    uint32_t done = body->done + (body == scene->scope ? scene->done_too : 0);
+    const struct {
+        const char *name;
+        const char *short_name;
+        uint32_t value;
+    } counters[] = {
+        {"numberOfInstances", "nrOfInstances", body->total},
+        {"numberOfActiveInstances", "nrOfActiveInstances", body->begun - done},
+        {"numberOfCompletedInstances", "nrOfCompletedInstances", done},
+    };
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+        if (span_is(name, counters[i].name) || span_is(name, counters[i].short_name)) {
+            struct wire_writer writer;
+            wire_writer_init(&writer, scene->decision->arena, 8);
+            wire_write_uint(&writer, counters[i].value);
+            return wire_writer_span(&writer);
+        }
+    }
+    return SPAN_EMPTY;
+}
+
+static struct span find_in_scope(const struct engine_scene *scene, const struct engine_scope *scope,
+                                 struct span name)
+{
+    struct span found = scope->kind == ENGINE_SCOPE_BODY ? find_counter(scene, scope, name)
+                                                         : wire_find(scope->variables, name);
+    const struct engine_token *host = engine_token_find(scene->decision->execution, scope->host);
+    return found.count > 0 || host == NULL ? found : wire_find(host->own, name);
+}
+
 static struct span find_local(const struct engine_scene *scene, struct span name)
 {
     struct span found = SPAN_EMPTY;
@@ -50,9 +85,12 @@ static struct span find_local(const struct engine_scene *scene, struct span name
     if (found.count == 0) {
         found = wire_find(scene->local, name);
     }
+    if (found.count == 0) {
+        found = wire_find(scene->own, name);
+    }
     const struct engine_scope *scope = scene->scope;
-    while (found.count == 0 && scope->kind == ENGINE_SCOPE_SUB_PROCESS) {
-        found = wire_find(scope->variables, name);
+    while (found.count == 0 && engine_scope_is_inner(scope)) {
+        found = find_in_scope(scene, scope, name);
         scope = engine_scope_find(scene->decision->execution, scope->parent);
     }
     return found;
@@ -109,7 +147,21 @@ void engine_scene_init(struct engine_scene *scene, const struct engine_decision 
     *scene =
         (struct engine_scene){.names = {.find = find_name}, .decision = decision, .scope = scope};
     if (token != NULL) {
+        scene->own = token->own;
         scene->local = token->local;
         scene->output = token->output;
     }
+}
+
+struct span engine_names_visible(const struct engine_decision *decision,
+                                 const struct engine_scope *scope, const struct engine_token *token)
+{
+    const struct engine_execution *execution = decision->execution;
+    struct span all = token == NULL ? SPAN_EMPTY : token->own;
+    for (; engine_scope_is_inner(scope); scope = engine_scope_find(execution, scope->parent)) {
+        const struct engine_token *host = engine_token_find(execution, scope->host);
+        all = wire_merge(decision->arena, scope->variables, all);
+        all = host == NULL ? all : wire_merge(decision->arena, host->own, all);
+    }
+    return wire_merge(decision->arena, scope->variables, all);
 }

@@ -36,17 +36,33 @@ static struct span part_of(struct arena *arena, struct span over, struct span va
     return count == 0 ? SPAN_EMPTY : wire_writer_span(&writer);
 }
 
-static void merge_variables(struct engine_execution *execution, struct engine_scope *scope,
-                            struct span over)
+/* Changes those of the keys that `variables` holds; what is left is returned. */
+static struct span merge_held(struct engine_execution *execution, struct span *variables,
+                              struct span over)
 {
-    for (; scope->kind == ENGINE_SCOPE_SUB_PROCESS && over.count > 0;
+    struct span held = variables->count == 0 || over.count == 0
+                           ? SPAN_EMPTY
+                           : part_of(&execution->memory, over, *variables, true);
+    if (held.count == 0) {
+        return over;
+    }
+    over = part_of(&execution->memory, over, *variables, false);
+    merge_into(execution, variables, held);
+    return over;
+}
+
+/* From the token outward: a variable is changed where it is, all others belong to the process. */
+static void merge_variables(struct engine_execution *execution, struct engine_scope *scope,
+                            struct engine_token *token, struct span over)
+{
+    if (token != NULL) {
+        over = merge_held(execution, &token->own, over);
+    }
+    for (; engine_scope_is_inner(scope) && over.count > 0;
          scope = engine_scope_find(execution, scope->parent)) {
-        if (scope->variables.count > 0) {
-            struct span own = part_of(&execution->memory, over, scope->variables, true);
-            merge_into(execution, &scope->variables, own);
-            over =
-                own.count == 0 ? over : part_of(&execution->memory, over, scope->variables, false);
-        }
+        struct engine_token *host = engine_token_find(execution, scope->host);
+        over = merge_held(execution, &scope->variables, over);
+        over = host == NULL ? over : merge_held(execution, &host->own, over);
     }
     if (over.count > 0) {
         merge_into(execution, &engine_scope_of_process(execution, scope)->variables, over);
@@ -54,7 +70,7 @@ static void merge_variables(struct engine_execution *execution, struct engine_sc
 }
 
 void engine_payload_merge(struct engine_execution *execution, struct engine_scope *scope,
-                          enum engine_payload payload, struct span over)
+                          struct engine_token *token, enum engine_payload payload, struct span over)
 {
     switch (payload) {
     case ENGINE_PAYLOAD_REQUEST:
@@ -71,7 +87,7 @@ void engine_payload_merge(struct engine_execution *execution, struct engine_scop
         break;
     case ENGINE_PAYLOAD_EXECUTION:
         if (wire_is(over, WIRE_MAP)) {
-            merge_variables(execution, scope, over);
+            merge_variables(execution, scope, token, over);
         }
         break;
     case ENGINE_PAYLOAD_NODES:
@@ -134,7 +150,7 @@ static void merge_logs(struct engine_execution *execution, const struct engine_n
 /* ---- a module's reply ---- */
 
 /* engine.md 6: conversationHistories maps a channel (or "default") to an array; a module appends to
- * it. */
+ * it. Like all history it is bounded: the newest historyMax entries of a channel stay. */
 static void append_conversation(struct engine_execution *execution, struct span added)
 {
     if (!wire_is(added, WIRE_ARRAY)) {
@@ -144,13 +160,19 @@ static void append_conversation(struct engine_execution *execution, struct span 
     struct span past = wire_find(execution->conversations, channel);
     struct wire_writer writer;
     wire_writer_init(&writer, &execution->memory, past.count + added.count + 16);
-    wire_write_array(&writer, wire_count(past) + wire_count(added));
+    uint32_t count = wire_count(past) + wire_count(added);
+    uint32_t dropped = count > LIMIT_HISTORY ? count - LIMIT_HISTORY : 0;
+    wire_write_array(&writer, count - dropped);
     struct span lists[] = {past, added};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         struct wire_map_walk walk = wire_array_begin(lists[i]);
         struct span entry;
         while (wire_array_next(&walk, &entry)) {
-            wire_write_raw(&writer, entry);
+            if (dropped > 0) {
+                dropped--;
+            } else {
+                wire_write_raw(&writer, entry);
+            }
         }
     }
     merge_into(execution, &execution->conversations,
@@ -174,18 +196,18 @@ static const struct {
     {ENGINE_NAME("conversation"), PART_CONVERSATION, ENGINE_PAYLOAD_COUNT},
 };
 
-static void merge_part(struct engine_execution *execution, const struct engine_token *token,
-                       size_t part, struct span value)
+static void merge_part(struct engine_execution *execution, struct engine_token *token, size_t part,
+                       struct span value)
 {
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
     const struct engine_node *node = &scope->process->nodes[token->node];
     switch (reply_parts[part].part) {
     case PART_PAYLOAD:
-        engine_payload_merge(execution, scope, reply_parts[part].payload, value);
+        engine_payload_merge(execution, scope, token, reply_parts[part].payload, value);
         break;
     case PART_OUTPUTS:
         if (wire_is(value, WIRE_MAP)) {
-            engine_payload_merge(execution, scope, ENGINE_PAYLOAD_NODES,
+            engine_payload_merge(execution, scope, token, ENGINE_PAYLOAD_NODES,
                                  engine_fields_single(&execution->memory, node->id, value));
         }
         break;
@@ -208,8 +230,8 @@ static bool part_is_wanted(size_t part, uint32_t flags)
     return !is_execution || (flags & ENGINE_REPLY_WITHOUT_EXECUTION) == 0;
 }
 
-void engine_payload_merge_reply(struct engine_execution *execution,
-                                const struct engine_token *token, struct span body, uint32_t flags)
+void engine_payload_merge_reply(struct engine_execution *execution, struct engine_token *token,
+                                struct span body, uint32_t flags)
 {
     struct wire_map_walk walk = wire_map_begin(body);
     struct span key, value;

@@ -10,15 +10,17 @@
 enum { ENGINE_REPLY_WITHOUT_EXECUTION = 1, ENGINE_REPLY_LOGS_ONLY = 2 };
 
 /*
- * Merges a MAP at the top level, key by key. Variables of a sub-process's own scopes are updated
- * where they are, inner scopes first; all others belong to the process. Not a map: nothing.
+ * Merges a MAP at the top level, key by key. Local variables are changed where they are:
+ * `token`'s own (NULL: none), then those of its scopes, inner ones first; all others belong to the
+ * process. Not a map: nothing.
  */
 void engine_payload_merge(struct engine_execution *execution, struct engine_scope *scope,
-                          enum engine_payload payload, struct span over);
+                          struct engine_token *token, enum engine_payload payload,
+                          struct span over);
 /* Everything that a module's reply body brings, but output: payloads, outputs by node,
  * conversation, logs. */
-void engine_payload_merge_reply(struct engine_execution *execution,
-                                const struct engine_token *token, struct span body, uint32_t flags);
+void engine_payload_merge_reply(struct engine_execution *execution, struct engine_token *token,
+                                struct span body, uint32_t flags);
 /* A log entry. level and message are texts, data a value or empty, node NULL for none. */
 void engine_payload_log(struct engine_execution *execution, struct span level, struct span message,
                         struct span data, const struct engine_node *node);

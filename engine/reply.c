@@ -127,9 +127,13 @@ static void write_task(const struct engine_execution *execution, const struct en
         }
     }
     /* What the person needs to see: the task's own inputs, else all variables. */
+    struct span data = token->local.count > 0 ? token->local : scope->variables;
+    if (token->own.count > 0) {
+        data = wire_merge(writer->arena, data, token->own);
+    }
     ENGINE_PACK(writer, "data");
-    if (token->local.count > 0 || scope->variables.count > 0) {
-        engine_pack_raw(writer, token->local.count > 0 ? token->local : scope->variables);
+    if (data.count > 0) {
+        engine_pack_raw(writer, data);
     } else {
         wire_write_map(writer, 0);
     }

@@ -69,7 +69,7 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
 
 /* ---- ending ---- */
 
-static void spend(struct engine_decision *decision, const struct engine_scope *scope)
+void engine_scope_spend(struct engine_decision *decision, const struct engine_scope *scope)
 {
     if (scope->host == 0) {
         if (decision->execution->inbox_count > 0) {
@@ -91,7 +91,7 @@ void engine_scope_consume(struct engine_decision *decision, const struct engine_
     engine_decision_step(decision, visit->token, false);
     engine_emit_token(decision, ENGINE_EVENT_CONSUMED, visit->token);
     if (visit->scope->live == 1) {
-        spend(decision, visit->scope);
+        engine_scope_spend(decision, visit->scope);
     }
 }
 
@@ -107,7 +107,7 @@ void engine_scope_terminate(struct engine_decision *decision, const struct engin
         }
     }
     engine_emit(decision, ENGINE_EVENT_SCOPE_CLEARED)->scope = visit->scope->slot.id;
-    spend(decision, visit->scope);
+    engine_scope_spend(decision, visit->scope);
 }
 
 /* ---- interrupting ---- */

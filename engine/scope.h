@@ -10,6 +10,9 @@
  * or NULL: a sub-process. */
 void engine_scope_open(struct engine_decision *decision, const struct engine_visit *visit,
                        const struct engine_process *process, struct span variables);
+/* Nothing lives in the scope any more, once the events so far are applied: its host goes on, or the
+ * run is over. */
+void engine_scope_spend(struct engine_decision *decision, const struct engine_scope *scope);
 /* The visit's token is used up; if it was the last one, its scope is spent, or the run is over. */
 void engine_scope_consume(struct engine_decision *decision, const struct engine_visit *visit);
 /* Everything else in the scope goes too (terminate end event). */

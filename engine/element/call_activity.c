@@ -8,22 +8,6 @@
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 
-/* All that the caller sees, inner scopes winning. */
-static struct span visible_variables(struct engine_decision *decision,
-                                     const struct engine_visit *visit)
-{
-    const struct engine_execution *execution = decision->execution;
-    const struct engine_scope *scope = visit->scope;
-    struct span all = SPAN_EMPTY;
-    for (;;) {
-        all = wire_merge(decision->arena, scope->variables, all);
-        if (scope->kind != ENGINE_SCOPE_SUB_PROCESS) {
-            return all;
-        }
-        scope = engine_scope_find(execution, scope->parent);
-    }
-}
-
 static const struct engine_process *find_called(struct engine_decision *decision,
                                                 const struct engine_visit *visit, struct span local)
 {
@@ -61,7 +45,8 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
     if (process != NULL) {
         struct span variables = local;
         if (visit->node->propagate_in) {
-            variables = wire_merge(decision->arena, visible_variables(decision, visit), local);
+            variables = wire_merge(
+                decision->arena, engine_names_visible(decision, visit->scope, visit->token), local);
         }
         engine_scope_open(decision, visit, process, variables);
     }
@@ -72,10 +57,8 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
     struct engine_scene scene;
     const struct engine_scope *called = engine_scope_find(decision->execution, visit->token->child);
     if (visit->node->propagate_out && called->variables.count > 0) {
-        struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);
-        event->scope = visit->token->scope;
-        event->flags = ENGINE_PAYLOAD_EXECUTION;
-        event->value = arena_copy(decision->arena, called->variables);
+        engine_emit_variables(decision, visit->token,
+                              arena_copy(decision->arena, called->variables));
     }
     engine_scene_init(&scene, decision, called, NULL);
     scene.output = visit->token->output;

@@ -24,9 +24,16 @@ bool engine_element_executes(enum engine_kind kind)
     return engine_element_of(kind) != &engine_element_unsupported;
 }
 
-bool engine_element_reaches(enum engine_kind kind, uint8_t state)
+const struct engine_element_ops *engine_element_in(const struct engine_scope *scope,
+                                                   const struct engine_node *node)
 {
-    const struct engine_element_ops *ops = engine_element_of(kind);
+    return node->loop.kind != ENGINE_LOOP_NONE && scope->kind != ENGINE_SCOPE_BODY
+               ? &engine_element_loop
+               : engine_element_of(node->kind);
+}
+
+bool engine_element_reaches(const struct engine_element_ops *ops, uint8_t state)
+{
     switch ((enum engine_token_state)state) {
     case ENGINE_TOKEN_ARRIVED:
     case ENGINE_TOKEN_FAILED:

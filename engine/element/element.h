@@ -26,13 +26,18 @@ struct engine_element_ops {
 #undef ENGINE_KIND
 
 const struct engine_element_ops *engine_element_of(enum engine_kind kind);
+/* Of a node's token in that scope: one with a loop marker has the row below, its instances that of
+ * the kind. */
+const struct engine_element_ops *engine_element_in(const struct engine_scope *scope,
+                                                   const struct engine_node *node);
+extern const struct engine_element_ops engine_element_loop; /* engine/loop.c */
 
 /* Does the core execute this kind, or is it only read? Which events and markers it may bear:
  * engine/read/support.c. */
 bool engine_element_executes(enum engine_kind kind);
 
-/* Can a token of this kind of node be in that state at all? Stored bytes may say otherwise. */
-bool engine_element_reaches(enum engine_kind kind, uint8_t state);
+/* Can a token with this row be in that state at all? Stored bytes may say otherwise. */
+bool engine_element_reaches(const struct engine_element_ops *ops, uint8_t state);
 
 /* ---- named behaviours (engine/element/behaviour.c and the files that their names begin with) ----
  */

@@ -26,6 +26,10 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
     engine_scene_init(&scene, decision, inner, NULL);
     scene.output = visit->token->output;
     if (engine_activity_outputs(decision, visit, &scene, ENGINE_TOKEN_RETURNING)) {
+        if (visit->token->instance > 0) { /* what it adds to the output collection may be there */
+            engine_emit_token(decision, ENGINE_EVENT_LOCALS_SET, visit->token)->value =
+                arena_copy(decision->arena, inner->variables);
+        }
         engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = visit->token->child;
         engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
     }

@@ -263,9 +263,6 @@ Test(lint, what_is_not_executed_yet_is_refused_by_name)
          "a signal catch event is not"},
         {"<intermediateThrowEvent id='x'><escalationEventDefinition/></intermediateThrowEvent>",
          "an escalation throw event is not"},
-        {"<task id='x'><standardLoopCharacteristics/></task>", "a standard loop is not"},
-        {"<task id='x'><multiInstanceLoopCharacteristics/></task>",
-         "a parallel multi-instance activity is not"},
         {"<receiveTask id='x' instantiate='true'/>", "instantiate=\"true\" is not"},
         {"<intermediateCatchEvent "
          "id='x'><timerEventDefinition><timeDuration>PT1S</timeDuration></"

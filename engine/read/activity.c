@@ -161,6 +161,9 @@ static void read_multi_instance(struct draft *draft, struct engine_node *node,
         node->loop.element_variable =
             engine_draft_keep(draft, name.count > 0 ? name : engine_xml_id(item));
     }
+    /* What it refers to is a data object or input: its name is the variable's. */
+    node->loop.collection =
+        engine_draft_child(draft, loop, "loopDataInputRef", ENGINE_DIALECT_CONDITION);
     engine_zeebe_read_loop(draft, node, loop);
     engine_camunda_read_loop(draft, node, loop);
     engine_strider_read_loop(draft, node, loop);

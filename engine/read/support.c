@@ -114,9 +114,9 @@ static const struct {
     enum support support;
     const char *what;
 } markers[SUPPORT_MARKER_COUNT] = {
-    [SUPPORT_STANDARD_LOOP] = {SUPPORT_LATER, "a standard loop"},
-    [SUPPORT_PARALLEL_INSTANCES] = {SUPPORT_LATER, "a parallel multi-instance activity"},
-    [SUPPORT_SEQUENTIAL_INSTANCES] = {SUPPORT_LATER, "a sequential multi-instance activity"},
+    [SUPPORT_STANDARD_LOOP] = {SUPPORT_FULL, "a standard loop"},
+    [SUPPORT_PARALLEL_INSTANCES] = {SUPPORT_FULL, "a parallel multi-instance activity"},
+    [SUPPORT_SEQUENTIAL_INSTANCES] = {SUPPORT_FULL, "a sequential multi-instance activity"},
     [SUPPORT_COMPENSATION_HANDLER] = {SUPPORT_LATER, "a compensation handler"},
     [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_LATER, "an event sub-process"},
     [SUPPORT_INSTANTIATING] = {SUPPORT_LATER, "instantiate=\"true\""},

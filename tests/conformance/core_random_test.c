@@ -85,6 +85,29 @@ static const char *const models[] = {
                             FLOW("o", "b") FLOW_IF("o", "u", "=again = false") FLOW("a", "t") FLOW(
                                 "l", "j") FLOW("b", "j") FLOW("u", "j") FLOW("late", "gone")
                                 FLOW("j", "x") FLOW_IF("x", "m", "=again = true") FLOW("x", "e")),
+    /* bodies: in parallel, nested, with a collection; a sequence; a loop */
+    WORLD_BPMN(START(
+        "s") "<subProcess id='sub'><multiInstanceLoopCharacteristics>"
+             "<extensionElements><zeebe:loopCharacteristics inputCollection='=[1,2,3]'"
+             " inputElement='x' outputCollection='out' outputElement='=n'/>"
+             "</extensionElements><completionCondition>=again = true"
+             "</completionCondition></multiInstanceLoopCharacteristics>"
+             "<serviceTask id='a' camunda:type='external' camunda:topic='svc'>"
+             "<multiInstanceLoopCharacteristics><loopCardinality>=loopCounter"
+             "</loopCardinality></multiInstanceLoopCharacteristics></serviceTask>"
+             "</subProcess>" ANY_ERROR_ON("b", "sub") TIMER_ON("late", "sub", "true",
+                                                               "timeDuration", "PT5M")
+                   XOR("m") "<userTask id='u'><multiInstanceLoopCharacteristics "
+                            "isSequential='true'>"
+                            "<loopCardinality>2</loopCardinality></"
+                            "multiInstanceLoopCharacteristics>"
+                            "</userTask><serviceTask id='qa' camunda:type='external' "
+                            "camunda:topic='svc'>"
+                            "<standardLoopCharacteristics loopMaximum='5'><loopCondition>=again = "
+                            "true"
+                            "</loopCondition></standardLoopCharacteristics></serviceTask>" END("e")
+                                FLOW("s", "sub") FLOW("sub", "m") FLOW("b", "m") FLOW("late", "m")
+                                    FLOW("m", "u") FLOW("u", "qa") FLOW("qa", "e")),
 };
 
 static const char modules[] =

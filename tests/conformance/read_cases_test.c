@@ -35,23 +35,23 @@ static const struct {
     {"miwg/C.1.1.bpmn", "malformed-expression "},
     {"miwg/C.2.0.bpmn", "endEvent intermediateThrowEvent "},
     {"miwg/C.3.0.bpmn", "userTask malformed-expression boundaryEvent "},
-    {"miwg/C.4.0.bpmn", "intermediateThrowEvent intermediateCatchEvent endEvent manualTask "},
+    {"miwg/C.4.0.bpmn", "intermediateThrowEvent intermediateCatchEvent endEvent "},
     {"miwg/C.5.0.bpmn", "endEvent "},
     {"miwg/C.6.0.bpmn", "intermediateCatchEvent intermediateThrowEvent eventBasedGateway "
                         "subProcess startEvent serviceTask boundaryEvent timer "},
-    {"miwg/C.7.0.bpmn", "serviceTask "},
+    {"miwg/C.7.0.bpmn", ""},
     {"miwg/C.8.0.bpmn", ""},
     {"miwg/C.8.1.bpmn", ""},
     {"miwg/C.9.0.bpmn", "subProcess endEvent startEvent "},
     {"miwg/C.9.1.bpmn", ""},
-    {"miwg/C.9.2.bpmn", "subProcess startEvent callActivity "},
+    {"miwg/C.9.2.bpmn", "subProcess startEvent "},
     {"practice/TwitterDemoProcess.bpmn", ""},
     {"practice/asynchronousServiceInvocation.bpmn", ""},
     {"practice/camunda-testing-job-announcement.bpmn", ""},
     {"practice/exampleProcess.bpmn", ""},
     {"practice/instantiating_process.bpmn", ""},
     {"practice/invoiceApproval.bpmn", ""},
-    {"practice/loan-granting.bpmn", "serviceTask subProcess "},
+    {"practice/loan-granting.bpmn", "serviceTask "},
     {"practice/loanApproval.bpmn", ""},
     {"practice/mainProcess.bpmn", ""},
     {"practice/message_start_process.bpmn", ""},
@@ -204,8 +204,8 @@ Test(cases, each_file_is_deployed_or_refused_for_what_is_in_it)
         engine_report_init(&report, span_text(cases[i].file));
         enum result result = engine_read(span_text(cases[i].file), content, &report, &definition);
         list_refused(&report, refused, sizeof refused);
-        cr_expect_str_eq(refused, cases[i].refused, "%s: %s", cases[i].file,
-                         text_of(&report, ENGINE_ERROR));
+        cr_expect_str_eq(refused, cases[i].refused, "%s is refused for \"%s\": %s", cases[i].file,
+                         refused, text_of(&report, ENGINE_ERROR));
         cr_expect_eq(result == RESULT_OK, report.errors == 0, "%s", cases[i].file);
         engine_definition_free(definition);
         engine_report_release(&report);
