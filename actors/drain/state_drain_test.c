@@ -1,17 +1,18 @@
 /*
  * state_drain_test.c: what the state table holds after the journal was folded into it, and how far
- * the journal may be forgotten. Over a log in an array and a state table in memory.
+ * the journal may be forgotten. Over a log and a state table in arrays.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
 
 #include "actors/drain/state_drain.h"
 #include "actors/fixture_log.h"
+#include "actors/fixture_state.h"
 #include "actors/shard/shard.h"
-#include "storage/memory/memory.h"
 
 struct fixture {
     struct fixture_log log;
+    struct fixture_state table;
     struct storage_state *state;
     struct fixture_sink shard;
     struct proto_sink *shards[1];
@@ -38,14 +39,15 @@ static void begin(struct fixture *fixture)
     fixture_sink_init(&fixture->shard);
     fixture->shards[0] = &fixture->shard.sink;
     arena_init(&fixture->arena, 4096, 1 << 20);
-    cr_assert_eq(storage_memory_state_new(&fixture->state), RESULT_OK);
+    fixture_state_init(&fixture->table);
+    fixture->state = &fixture->table.state;
     open_drain(fixture, 0);
 }
 
 static void end(struct fixture *fixture)
 {
     actor_state_drain_free(fixture->drain);
-    fixture->state->ops->close(fixture->state);
+    fixture_state_release(&fixture->table);
     fixture_sink_clear(&fixture->shard);
     fixture_log_release(&fixture->log);
     arena_release(&fixture->arena);
@@ -265,13 +267,13 @@ Test(state_drain, keeps_what_it_folded_when_the_table_is_full)
     struct fixture fixture;
     begin(&fixture);
     snapshot(&fixture, "a", PROTO_SNAPSHOT_WAITING, "a1");
-    storage_memory_state_set_full(fixture.state, true);
+    fixture.table.full = true;
     uint64_t position;
     cr_assert_eq(actor_state_drain_pump(fixture.drain, fixture.now, false), RESULT_OK);
     cr_assert_eq(actor_state_drain_flush(fixture.drain, 0, fixture.now, &position), RESULT_FULL);
     cr_assert_str_eq(kept(&fixture, "a"), "a1");
 
-    storage_memory_state_set_full(fixture.state, false);
+    fixture.table.full = false;
 
     cr_assert_eq(pump_and_flush(&fixture), 1);
     cr_assert_str_eq(kept(&fixture, "a"), "a1");
