@@ -6,7 +6,7 @@
 #define STORAGE_AUDIT_MESSAGE_H
 
 #include "proto/base/arena.h"
-#include "storage/embedded/sqlite_columns.h"
+#include "storage/audit_columns.h"
 
 /* One audit message: its fields as values, empty where absent; borrowed. */
 struct storage_audit_message {

@@ -11,11 +11,10 @@
 #include <string.h>
 
 #include "proto/base/assert.h"
-#include "proto/base/hash.h"
 #include "proto/base/limits.h"
-#include "proto/log.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
+#include "storage/audit_message.h"
 #include "storage/embedded/embedded.h"
 #include "storage/posix/directory.h"
 
@@ -53,30 +52,10 @@ static const char columns_with_comma[] = STORAGE_AUDIT_COLUMNS(X);
 #undef X
 const char *const storage_sqlite_audit_columns = columns_with_comma + 1;
 
-static const struct {
-    struct span field;
-    const char *column;
-} columns[STORAGE_AUDIT_COLUMN_COUNT] = {
-#define X(symbol, field, column, kind) {{(const uint8_t *)field, sizeof field - 1}, column},
+static const char *const columns[STORAGE_AUDIT_COLUMN_COUNT] = {
+#define X(symbol, field, column, kind) column,
     STORAGE_AUDIT_COLUMNS(X)
 #undef X
-};
-
-/* One audit message: its fields as values, empty where absent. */
-struct message {
-    struct span fields[STORAGE_AUDIT_COLUMN_COUNT];
-    struct span logs;
-    struct span execution_id;
-    int64_t revision;
-};
-
-/* Of each execution in one apply the newest message; `slots` is an open hash table of their numbers
- * + 1. */
-struct fold {
-    struct message *newest;
-    size_t count;
-    uint32_t *slots;
-    size_t slot_count; /* a power of two */
 };
 
 static const struct storage_index_ops index_ops;
@@ -86,12 +65,10 @@ static enum result check_version(struct storage_sqlite *self);
 static enum result prepare_all(struct storage_sqlite *self);
 static enum result apply_all(struct storage_sqlite *self, const struct span *messages,
                              size_t count);
-static bool read_message(struct span map, struct message *out);
-static void fold_message(struct fold *fold, const struct message *message);
-static int write_row(struct storage_sqlite *self, const struct message *message);
-static int restart_row(struct storage_sqlite *self, const struct message *message,
+static int write_row(struct storage_sqlite *self, const struct storage_audit_message *message);
+static int restart_row(struct storage_sqlite *self, const struct storage_audit_message *message,
                        struct span started);
-static int write_logs(struct storage_sqlite *self, const struct message *message);
+static int write_logs(struct storage_sqlite *self, const struct storage_audit_message *message);
 static int run(sqlite3_stmt *statement);
 static sqlite3_file *wal_of(const struct storage_sqlite *self);
 static bool refused_for_space(const struct storage_sqlite *self);
@@ -191,7 +168,7 @@ static char *upsert_text(struct storage_sqlite *self)
     const char *comma = "";
     for (size_t i = 0; i < STORAGE_AUDIT_COLUMN_COUNT; i++) {
         if (i != STORAGE_AUDIT_EXECUTION_ID && i != STORAGE_AUDIT_STARTED_AT) {
-            const char *column = columns[i].column;
+            const char *column = columns[i];
             sqlite3_str_appendf(text, "%s%s=excluded.%s", comma, column, column);
             comma = ",";
         }
@@ -262,77 +239,25 @@ static enum result index_apply(struct storage_index *index, const struct span *m
 
 static enum result apply_all(struct storage_sqlite *self, const struct span *messages, size_t count)
 {
-    struct fold fold = {.slot_count = 16};
-    while (fold.slot_count < count * 2) {
-        fold.slot_count *= 2;
-    }
-    fold.slots = arena_zero(&self->arena, fold.slot_count * sizeof *fold.slots);
-    fold.newest = arena_alloc(&self->arena, count * sizeof *fold.newest);
-    if (fold.slots == NULL || fold.newest == NULL) {
-        return RESULT_LIMIT;
+    struct storage_audit_message *sound = NULL;
+    bool *newest = NULL;
+    size_t sound_count = 0;
+    enum result result =
+        storage_audit_messages_read(messages, count, &self->arena, &sound, &newest, &sound_count);
+    if (result != RESULT_OK) {
+        return result;
     }
     int code = SQLITE_DONE;
-    for (size_t i = 0; i < count && code == SQLITE_DONE; i++) {
-        struct message message;
-        if (!read_message(messages[i], &message)) {
-            log_line(LOG_ERROR, "STORAGE-AUDIT-MESSAGE-INVALID", "bytes=%zu", messages[i].count);
-            continue;
-        }
-        fold_message(&fold, &message);
-        code = write_logs(self, &message);
+    for (size_t i = 0; i < sound_count && code == SQLITE_DONE; i++) {
+        code = write_logs(self, &sound[i]);
     }
-    for (size_t i = 0; i < fold.count && code == SQLITE_DONE; i++) {
-        code = write_row(self, &fold.newest[i]);
+    for (size_t i = 0; i < sound_count && code == SQLITE_DONE; i++) {
+        code = newest[i] ? write_row(self, &sound[i]) : SQLITE_DONE;
     }
     return self->arena.overflowed ? RESULT_LIMIT : storage_sqlite_result(self, code);
 }
 
-/* Fields come in the table's order as a rule, so the search begins where the last one ended. */
-static bool read_message(struct span map, struct message *out)
-{
-    *out = (struct message){0};
-    size_t next = 0;
-    struct span key;
-    struct span value;
-    struct wire_map_walk walk = wire_map_begin(map);
-    while (wire_map_next(&walk, &key, &value)) {
-        if (span_is(key, "logs")) {
-            out->logs = value;
-            continue;
-        }
-        for (size_t tried = 0; tried < STORAGE_AUDIT_COLUMN_COUNT; tried++) {
-            size_t at = next + tried;
-            at -= at >= STORAGE_AUDIT_COLUMN_COUNT ? STORAGE_AUDIT_COLUMN_COUNT : 0;
-            if (span_equal(key, columns[at].field)) {
-                out->fields[at] = value;
-                next = at + 1 == STORAGE_AUDIT_COLUMN_COUNT ? 0 : at + 1;
-                break;
-            }
-        }
-    }
-    out->execution_id = wire_string_or(out->fields[STORAGE_AUDIT_EXECUTION_ID], "");
-    out->revision = wire_int_or(out->fields[STORAGE_AUDIT_REVISION], INT64_MIN);
-    return out->execution_id.count > 0 && out->revision != INT64_MIN;
-}
-
-static void fold_message(struct fold *fold, const struct message *message)
-{
-    size_t mask = fold->slot_count - 1;
-    size_t slot = (size_t)base_hash(message->execution_id, 0) & mask;
-    for (; fold->slots[slot] != 0; slot = (slot + 1) & mask) {
-        struct message *known = &fold->newest[fold->slots[slot] - 1];
-        if (span_equal(known->execution_id, message->execution_id)) {
-            if (message->revision > known->revision) {
-                *known = *message;
-            }
-            return;
-        }
-    }
-    fold->newest[fold->count++] = *message;
-    fold->slots[slot] = (uint32_t)fold->count;
-}
-
-static int write_row(struct storage_sqlite *self, const struct message *message)
+static int write_row(struct storage_sqlite *self, const struct storage_audit_message *message)
 {
     struct span started = wire_string_or(message->fields[STORAGE_AUDIT_STARTED_AT], "");
     for (int i = 0; i < STORAGE_AUDIT_COLUMN_COUNT; i++) {
@@ -351,7 +276,7 @@ static int write_row(struct storage_sqlite *self, const struct message *message)
     return code;
 }
 
-static int restart_row(struct storage_sqlite *self, const struct message *message,
+static int restart_row(struct storage_sqlite *self, const struct storage_audit_message *message,
                        struct span started)
 {
     storage_sqlite_bind_text(self->set_start, 1, message->execution_id);
@@ -360,7 +285,7 @@ static int restart_row(struct storage_sqlite *self, const struct message *messag
     return run(self->set_start);
 }
 
-static int write_logs(struct storage_sqlite *self, const struct message *message)
+static int write_logs(struct storage_sqlite *self, const struct storage_audit_message *message)
 {
     static const char *const fields[STORAGE_LOG_COLUMN_COUNT] = {
 #define X(symbol, field, column, kind) field,

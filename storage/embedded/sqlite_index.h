@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-#include "storage/embedded/sqlite_columns.h"
+#include "storage/audit_columns.h"
 #include "storage/index.h"
 
 #define STORAGE_SQLITE_MAGIC 0x4c515353u

@@ -4,16 +4,13 @@
 
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
-#include "proto/base/text.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "storage/embedded/sqlite_index.h"
+#include "storage/index_query.h"
 
-#define LIST_LIMIT_DEFAULT 100
-#define LIST_LIMIT_MAX     1000
-#define ROW_BYTES_GUESS    1024u
-#define CURSOR_SEPARATOR   '/'
+#define ROW_BYTES_GUESS 1024u
 
 struct column {
     const char *field;
@@ -32,31 +29,8 @@ static const struct column log_fields[STORAGE_LOG_COLUMN_COUNT] = {
 #undef X
 };
 
-/* Filters of a list that are equal or not. */
-static const struct {
-    const char *field;
-    const char *condition;
-} filters[] = {
-    {"status", " AND Status=?"},       {"lifecycle", " AND Lifecycle=?"},
-    {"process", " AND Process=?"},     {"workspaceId", " AND WorkspaceId=?"},
-    {"projectId", " AND ProjectId=?"},
-};
-#define FILTER_COUNT (sizeof filters / sizeof filters[0])
-
-struct list_query {
-    struct span equal[FILTER_COUNT]; /* empty: any */
-    char since[TEXT_TIME_BYTES + 1]; /* "": any */
-    struct span before_start;        /* cursor; empty id: from the newest */
-    struct span before_id;
-    int64_t limit;
-};
-
-static enum result read_query(struct span query, struct list_query *out);
-static enum result read_cursor(struct span text, struct list_query *out);
-static int prepare_list(struct storage_sqlite *self, const struct list_query *query,
+static int prepare_list(struct storage_sqlite *self, const struct storage_index_query *query,
                         sqlite3_stmt **out);
-static void write_cursor(struct wire_writer *writer, struct arena *arena, struct span start,
-                         struct span id);
 static void write_map(struct wire_writer *writer, sqlite3_stmt *statement,
                       const struct column *fields, int count, struct arena *arena);
 static void write_column(struct wire_writer *writer, sqlite3_stmt *statement, int at,
@@ -85,8 +59,8 @@ enum result storage_sqlite_list(struct storage_index *index, struct span query, 
                                 struct span *out)
 {
     struct storage_sqlite *self = storage_sqlite_cast(index);
-    struct list_query wanted;
-    enum result result = read_query(query, &wanted);
+    struct storage_index_query wanted;
+    enum result result = storage_index_query_read(query, &wanted);
     if (result != RESULT_OK) {
         return result;
     }
@@ -115,7 +89,7 @@ enum result storage_sqlite_list(struct storage_index *index, struct span query, 
     wire_close_array(&writer, mark, count);
     wire_write_text(&writer, "cursor");
     if (code == SQLITE_ROW) {
-        write_cursor(&writer, arena, last_start, last_id);
+        wire_write_string(&writer, storage_index_cursor(arena, last_start, last_id));
     } else {
         wire_write_nil(&writer);
     }
@@ -149,70 +123,19 @@ enum result storage_sqlite_logs(struct storage_index *index, struct span executi
     return arena->overflowed ? RESULT_LIMIT : storage_sqlite_result(self, code);
 }
 
-/* Absent and nil are the same; anything else must be of the right type. */
-static bool text_field(struct span query, const char *field, struct span *out)
-{
-    struct span value = wire_find_text(query, field);
-    *out = wire_string_or(value, "");
-    return value.count == 0 || wire_is(value, WIRE_NIL) || wire_is(value, WIRE_STRING);
-}
-
-static enum result read_query(struct span query, struct list_query *out)
-{
-    *out = (struct list_query){.limit = LIST_LIMIT_DEFAULT};
-    struct span since;
-    struct span cursor;
-    bool sound = true;
-    for (size_t i = 0; i < FILTER_COUNT; i++) {
-        sound = text_field(query, filters[i].field, &out->equal[i]) && sound;
-    }
-    sound = text_field(query, "since", &since) && sound;
-    sound = text_field(query, "cursor", &cursor) && sound;
-    struct span limit = wire_find_text(query, "limit");
-    if (limit.count > 0 && !wire_is(limit, WIRE_NIL)) {
-        out->limit = wire_int_or(limit, 0);
-    }
-    if (!sound || out->limit < 1 || out->limit > LIST_LIMIT_MAX) {
-        return RESULT_INVALID;
-    }
-    if (since.count > 0) {
-        int64_t unix_ms = 0;
-        if (text_parse_time(since, &unix_ms) != RESULT_OK) {
-            return RESULT_INVALID;
-        }
-        text_format_time(unix_ms, out->since);
-    }
-    return cursor.count > 0 ? read_cursor(cursor, out) : RESULT_OK;
-}
-
-/* "startedAt/executionId" of the last row of the page before. */
-static enum result read_cursor(struct span text, struct list_query *out)
-{
-    const uint8_t *separator = memchr(text.bytes, CURSOR_SEPARATOR, text.count);
-    if (separator == NULL) {
-        return RESULT_INVALID;
-    }
-    size_t start_count = (size_t)(separator - text.bytes);
-    out->before_start = span_of(text.bytes, start_count);
-    out->before_id = span_of(separator + 1, text.count - start_count - 1);
-    return out->before_id.count > 0 ? RESULT_OK : RESULT_INVALID;
-}
-
-static void write_cursor(struct wire_writer *writer, struct arena *arena, struct span start,
-                         struct span id)
-{
-    wire_write_string(
-        writer, arena_format(arena, "%.*s%c%.*s", SPAN_ARG(start), CURSOR_SEPARATOR, SPAN_ARG(id)));
-}
-
-static int prepare_list(struct storage_sqlite *self, const struct list_query *query,
+static int prepare_list(struct storage_sqlite *self, const struct storage_index_query *query,
                         sqlite3_stmt **out)
 {
+    static const char *const conditions[STORAGE_INDEX_FILTER_COUNT] = {
+#define X(field, column) " AND " #column "=?",
+        STORAGE_INDEX_FILTERS(X)
+#undef X
+    };
     sqlite3_str *text = sqlite3_str_new(self->database);
     sqlite3_str_appendf(text, "SELECT %s FROM ExecutionAudits WHERE 1",
                         storage_sqlite_audit_columns);
-    for (size_t i = 0; i < FILTER_COUNT; i++) {
-        sqlite3_str_appendall(text, query->equal[i].count > 0 ? filters[i].condition : "");
+    for (size_t i = 0; i < STORAGE_INDEX_FILTER_COUNT; i++) {
+        sqlite3_str_appendall(text, query->equal[i].count > 0 ? conditions[i] : "");
     }
     sqlite3_str_appendall(text, query->since[0] != '\0' ? " AND StartedAt>=?" : "");
     sqlite3_str_appendall(text,
@@ -225,7 +148,7 @@ static int prepare_list(struct storage_sqlite *self, const struct list_query *qu
         return code;
     }
     int place = 1;
-    for (size_t i = 0; i < FILTER_COUNT; i++) {
+    for (size_t i = 0; i < STORAGE_INDEX_FILTER_COUNT; i++) {
         if (query->equal[i].count > 0) {
             storage_sqlite_bind_text(*out, place++, query->equal[i]);
         }

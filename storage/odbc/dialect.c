@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "storage/embedded/sqlite_columns.h"
+#include "storage/audit_columns.h"
 
 struct words {
     const char *dbms; /* what SQL_DBMS_NAME begins with */

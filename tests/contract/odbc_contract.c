@@ -155,8 +155,8 @@ void contract_odbc_keeps_long_and_many_byte_texts(const struct contract_odbc *se
         size_t count = pieces[i] * (sizeof piece - 1);
         char *text = malloc(count + 1);
         char *json = malloc(count * 2 + 200);
-        int used =
-            sprintf(json, "{\"executionId\":\"e\",\"revision\":%zu,\"errorMessage\":\"", i + 1);
+        int used = snprintf(json, 200,
+                            "{\"executionId\":\"e\",\"revision\":%zu,\"errorMessage\":\"", i + 1);
         for (size_t at = 0; at < pieces[i]; at++) {
             memcpy(text + at * (sizeof piece - 1), piece, sizeof piece - 1);
         }

@@ -1,9 +1,9 @@
 /*
- * sqlite_columns.h: the fields of an audit message (interfaces.md 5) and the columns of
+ * audit_columns.h: the fields of an audit message (interfaces.md 5) and the columns of
  * ExecutionAudits (interfaces.md 6) that hold them, in the order of the message.
  */
-#ifndef STORAGE_EMBEDDED_SQLITE_COLUMNS_H
-#define STORAGE_EMBEDDED_SQLITE_COLUMNS_H
+#ifndef STORAGE_AUDIT_COLUMNS_H
+#define STORAGE_AUDIT_COLUMNS_H
 
 /* X(symbol, "field", "Column", kind) */
 #define STORAGE_AUDIT_COLUMNS(X)                                                                   \
