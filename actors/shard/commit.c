@@ -285,9 +285,12 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
         work->commit = shard->commit_number;
         drop_session(shard, &view);
     } else if (work->segment_ended || work->interim || work->output->event_count > 0) {
-        /* One that had ended is in no table: its first record must be whole. */
-        bool whole =
-            work->segment_ended || work->interim || (work->from_ended && work->commit == 0);
+        /*
+         * Whole is what parks (memory and the state table go on from it, also when an input only
+         * left a log line behind) and one that had ended, which is in no table.
+         */
+        bool whole = work->segment_ended || work->interim || work->over ||
+                     (work->from_ended && work->commit == 0);
         if (whole) {
             record_snapshot(shard, work, &view, &heavy);
         } else {

@@ -123,14 +123,12 @@ enum result storage_segments_widen(struct storage_segments *segments, uint64_t b
     if (result != RESULT_OK) {
         return result;
     }
-    /* Nothing of it is synced yet, so no reader holds it; still it may be looking at the list. */
+    /* The second handle was only for the room: a reader that waits at the log's end holds the
+     * first. */
+    segments->files->close(segments->files, handle);
     pthread_mutex_lock(&segments->mutex);
-    ASSERT(segment->readers == 0);
-    int before = segment->handle;
-    segment->handle = handle;
     segment->capacity = bytes;
     pthread_mutex_unlock(&segments->mutex);
-    segments->files->close(segments->files, before);
     return RESULT_OK;
 }
 
