@@ -29,16 +29,11 @@ static const operator_fn operators[] = {
 #undef OPERATOR_ROW
 };
 
-bool expression_pay(struct expression_evaluation *evaluation, size_t steps)
+bool expression_cannot_pay(struct expression_evaluation *evaluation)
 {
-    bool overflowed = evaluation->arena->overflowed;
-    if (__builtin_expect(steps < evaluation->steps_left && !overflowed, 1)) {
-        evaluation->steps_left -= (uint32_t)steps;
-        return true;
-    }
     if (evaluation->result == RESULT_OK) {
         expression_fail(evaluation, RESULT_LIMIT, 0,
-                        overflowed ? "out of memory" : "too many steps");
+                        evaluation->arena->overflowed ? "out of memory" : "too many steps");
     }
     return false;
 }
@@ -116,6 +111,21 @@ static bool find_in_frames(const struct expression_evaluation *evaluation, struc
     return false;
 }
 
+/* All names of the expression at once, if whoever knows them can do that. */
+static void ask(struct expression_evaluation *evaluation, uint16_t slot)
+{
+    const struct engine_expression *expression = evaluation->expression;
+    const struct engine_names *names = evaluation->names;
+    struct expression_slots *slots = evaluation->slots;
+    if (names->find_all != NULL) {
+        names->find_all(names, expression->slot_names, slots->values, expression->slot_count);
+        slots->asked = UINT64_MAX;
+    } else {
+        slots->values[slot] = names->find(names, expression->slot_names[slot]);
+        slots->asked |= UINT64_C(1) << slot;
+    }
+}
+
 bool expression_lookup(struct expression_evaluation *evaluation, const struct expression_node *name,
                        struct expression_value *out)
 {
@@ -129,12 +139,10 @@ bool expression_lookup(struct expression_evaluation *evaluation, const struct ex
                     ? evaluation->names->find(evaluation->names, name->as.name.text)
                     : SPAN_EMPTY;
     } else {
-        struct expression_slot *kept = &evaluation->slots[slot];
-        if (!kept->asked) {
-            kept->asked = true;
-            kept->value = evaluation->names->find(evaluation->names, name->as.name.text);
+        if ((evaluation->slots->asked >> slot & 1) == 0) {
+            ask(evaluation, slot);
         }
-        found = kept->value;
+        found = evaluation->slots->values[slot];
     }
     *out = expression_unread(found);
     return found.count > 0;
@@ -148,18 +156,71 @@ bool expression_lookup_text(struct expression_evaluation *evaluation, struct spa
     return found.count > 0;
 }
 
+/*
+ * Integers, and whether two texts are equal: most of what conditions ask, without a call. False:
+ * the operator's own function is to be asked.
+ */
+static inline bool apply_quickly(enum expression_operator operator,
+                                 const struct expression_value * a,
+                                 const struct expression_value *b, struct expression_value *out)
+{
+    if (a->type == VALUE_STRING && b->type == VALUE_STRING &&
+        a->as.text.count < EXPRESSION_BYTES_PER_STEP &&
+        (operator== OPERATOR_FEEL_EQUAL || operator== OPERATOR_FEEL_UNEQUAL)) {
+        bool equal = span_equal(a->as.text, b->as.text);
+        *out = expression_boolean(equal == (operator== OPERATOR_FEEL_EQUAL));
+        return true;
+    }
+    if (a->type != VALUE_NUMBER || b->type != VALUE_NUMBER || a->is_decimal || b->is_decimal) {
+        return false;
+    }
+    int64_t left = a->as.integer;
+    int64_t right = b->as.integer;
+    unsigned holds = 0; /* a bit for each comparison, in the order of the operators */
+    holds |= (unsigned)(left == right) << 0 | (unsigned)(left != right) << 1;
+    holds |= (unsigned)(left < right) << 2 | (unsigned)(left <= right) << 3;
+    holds |= (unsigned)(left > right) << 4 | (unsigned)(left >= right) << 5;
+    unsigned index = (unsigned)operator-(unsigned) OPERATOR_FEEL_EQUAL;
+    if (index > 5) {
+        return false;
+    }
+    *out = expression_boolean((holds >> index & 1) != 0);
+    return true;
+}
+
+_Static_assert(OPERATOR_FEEL_GREATER_EQUAL - OPERATOR_FEEL_EQUAL == 5 &&
+                   OPERATOR_FEEL_LESS - OPERATOR_FEEL_EQUAL == 2,
+               "apply_quickly knows the comparisons by their order");
+
+/* A constant where it stands, anything else in *room. */
+static inline const struct expression_value *operand_in(struct expression_evaluation *evaluation,
+                                                        const struct expression_node *node,
+                                                        struct expression_value *room)
+{
+    if (node->kind == NODE_CONSTANT) {
+        return &node->as.constant;
+    }
+    *room = expression_operand(evaluation, node);
+    return room;
+}
+
 struct expression_value expression_fold(struct expression_evaluation *evaluation,
                                         const struct expression_node *node)
 {
+    struct expression_value value;
+    struct expression_value room;
     ASSERT(node->count >= 2);
-    struct expression_value value = expression_operand(evaluation, node->children[0]);
+    const struct expression_value *left = operand_in(evaluation, node->children[0], &value);
     for (uint32_t i = 1; i < node->count; i++) {
         const struct expression_applied *applied = &node->as.operators[i];
-        struct expression_value right = expression_operand(evaluation, node->children[i]);
+        const struct expression_value *right = operand_in(evaluation, node->children[i], &room);
         if (evaluation->result != RESULT_OK) {
             return expression_null();
         }
-        value = operators[applied->operator](evaluation, value, right, applied->offset);
+        if (!apply_quickly(applied->operator, left, right, &value)) {
+            value = operators[applied->operator](evaluation, *left, *right, applied->offset);
+        }
+        left = &value;
     }
     return value;
 }

@@ -25,18 +25,20 @@ struct expression_frame {
     struct expression_value value; /* read, if open */
 };
 
-/* A top-level name: asked for once in an evaluation. */
-struct expression_slot {
-    struct span value; /* empty: unknown */
-    bool asked;
+/* The top-level names of an expression, each asked for once at most. */
+struct expression_slots {
+    struct span values[EXPRESSION_SLOTS_MAX]; /* empty: unknown */
+    uint64_t asked;                           /* a bit for each */
 };
+
+_Static_assert(EXPRESSION_SLOTS_MAX <= 64, "a bit for each slot");
 
 struct expression_evaluation {
     const struct engine_expression *expression;
     const struct engine_names *names;
     struct arena *arena;
     const struct expression_frame *frame;
-    struct expression_slot *slots; /* one for each top-level name, the first time it is read */
+    struct expression_slots *slots;
     uint32_t steps_left;
     unsigned call_depth; /* of the bodies of function literals that are being evaluated, in all */
     unsigned lenient;    /* inside JUEL's `empty`: unknown names are null */
@@ -46,9 +48,18 @@ struct expression_evaluation {
 
 #define EXPRESSION_BYTES_PER_STEP 256u /* bytes looked through count as one step */
 
+/* Private to the next: latches why. False. */
+bool expression_cannot_pay(struct expression_evaluation *evaluation);
 /* Takes steps from the budget; false (and RESULT_LIMIT) when it is used up, false after any
  * failure. */
-bool expression_pay(struct expression_evaluation *evaluation, size_t steps);
+static inline bool expression_pay(struct expression_evaluation *evaluation, size_t steps)
+{
+    if (__builtin_expect(steps < evaluation->steps_left && !evaluation->arena->overflowed, 1)) {
+        evaluation->steps_left -= (uint32_t)steps;
+        return true;
+    }
+    return expression_cannot_pay(evaluation);
+}
 /* Null, and a warning where there was none before. */
 struct expression_value expression_warn(struct expression_evaluation *evaluation, uint32_t offset,
                                         const char *format, ...)

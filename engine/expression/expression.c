@@ -129,6 +129,10 @@ enum result engine_expression_compile_declared(struct span text, enum engine_dia
         .arena = arena, .lexer = {.source = source}, .declarations = declarations};
     struct reading reading = choose(source, dialect);
     const struct expression_node *root = parse(&parser, reading);
+    struct span *slot_names = arena_alloc(arena, parser.slot_count * sizeof *slot_names);
+    if (slot_names != NULL) {
+        memcpy(slot_names, parser.slot_names, parser.slot_count * sizeof *slot_names);
+    }
     if (parser.result == RESULT_OK && arena->overflowed) {
         expression_parser_fail(&parser, RESULT_LIMIT, 0, "out of memory");
     }
@@ -139,6 +143,7 @@ enum result engine_expression_compile_declared(struct span text, enum engine_dia
     ASSERT(root != NULL);
     expression->source = source;
     expression->root = root;
+    expression->slot_names = slot_names;
     expression->slot_count = parser.slot_count;
     expression->literal = root->kind == NODE_CONSTANT;
     expression->dialect = reading.as == READ_FEEL   ? ENGINE_DIALECT_FEEL
@@ -154,15 +159,15 @@ enum result expression_evaluate_in(const struct engine_expression *expression,
                                    struct expression_value *out,
                                    struct engine_expression_error *error)
 {
-    struct expression_slot slots[EXPRESSION_SLOTS_MAX];
+    struct expression_slots slots;
     ASSERT(expression->slot_count <= EXPRESSION_SLOTS_MAX);
-    memset(slots, 0, expression->slot_count * sizeof *slots);
+    slots.asked = 0;
     struct expression_evaluation evaluation = {
         .expression = expression,
         .names = names,
         .arena = arena,
         .frame = frame,
-        .slots = slots,
+        .slots = &slots,
         .steps_left = LIMIT_EXPRESSION_STEPS,
     };
     *out = expression_evaluate(&evaluation, expression->root);

@@ -70,10 +70,16 @@ struct engine_zone;
 /*
  * Where names come from, and what else an evaluation must be told, since it does no I/O. `find`
  * returns the value (one MessagePack object) of a top-level name, or an empty span. An evaluation
- * asks once for each of the first 64 names that it holds.
+ * asks once at most for each of the first 64 names that it holds.
  */
 struct engine_names {
     struct span (*find)(const struct engine_names *self, struct span name);
+    /*
+     * Finds several at once: values[i] is that of names[i], or empty. May be NULL: then `find` is
+     * asked for each. Worth having where names stand in large maps (wire_find_all).
+     */
+    void (*find_all)(const struct engine_names *self, const struct span *names, struct span *values,
+                     size_t count);
     /*
      * The time zone of an IANA name ("Europe/Paris"), which outlives the evaluation or lives in
      * `arena`; NULL when there is none. Where the pointer itself is NULL, dates with named zones

@@ -137,6 +137,7 @@ struct expression_node {
 struct engine_expression {
     struct span source;
     const struct expression_node *root;
+    const struct span *slot_names;
     uint32_t slot_count;
     bool literal;
     enum engine_dialect

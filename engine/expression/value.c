@@ -20,7 +20,7 @@ static struct expression_value container(enum expression_type type, struct span 
         .type = type, .is_wire = true, .count = count, .as.wire = wire};
 }
 
-struct expression_value expression_value_of_wire(struct span wire)
+struct expression_value expression_value_of_long_wire(struct span wire)
 {
     struct wire_value head = wire_head(wire);
     struct expression_value number;

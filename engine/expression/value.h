@@ -149,9 +149,29 @@ static inline bool expression_is_true(struct expression_value value)
     return value.type == VALUE_BOOLEAN && value.as.boolean;
 }
 
+/* Private to the next: all forms of a value. */
+struct expression_value expression_value_of_long_wire(struct span wire);
+
 /* What the bytes of a payload say; null for binary, foreign extensions, NaN and what is no number.
- */
-struct expression_value expression_value_of_wire(struct span wire);
+ * Short texts and contexts, small integers and booleans without a call. */
+static inline struct expression_value expression_value_of_wire(struct span wire)
+{
+    uint8_t first = wire.count > 0 ? wire.bytes[0] : 0xc0;
+    if (first < 0x80 || first >= 0xe0) {
+        return expression_integer((int8_t)first);
+    }
+    if (first >= 0xa0 && first < 0xc0 && wire.count > (first & 0x1fu)) {
+        return expression_string(span_of(wire.bytes + 1, first & 0x1f));
+    }
+    if (first == 0xc2 || first == 0xc3) {
+        return expression_boolean(first == 0xc3);
+    }
+    if (first < 0x90) {
+        return (struct expression_value){
+            .type = VALUE_CONTEXT, .is_wire = true, .count = first & 0x0f, .as.wire = wire};
+    }
+    return expression_value_of_long_wire(wire);
+}
 
 /* The value itself, read if it was not. Everything below takes values that were read. */
 static inline struct expression_value expression_value_read(struct expression_value value)

@@ -182,21 +182,58 @@ enum result wire_read(struct wire_cursor *cursor, struct wire_value *out)
     return RESULT_OK;
 }
 
-/* Every object is at least one byte: more objects outstanding than bytes left cannot be true. */
-enum result wire_skip(struct wire_cursor *cursor)
+/*
+ * Behind the one object at `next`, for nearly all of them: texts of less than 256 bytes, numbers,
+ * booleans, nil. Arithmetic on the first byte, no table on the way, so that where the next one
+ * begins is known as early as can be. NULL: look closer.
+ */
+static inline const uint8_t *behind_short(const uint8_t *next, size_t room)
 {
-    const uint8_t *next = cursor->next;
-    const uint8_t *end = cursor->end;
-    struct wire_head head;
+    uint8_t first = next[0];
+    size_t bytes = 1;
+    if (first >= 0xa0 && first < 0xc0) {
+        bytes = 1u + (first & 0x1f);
+    } else if (first >= 0xca && first <= 0xd3) { /* a field of 1, 2, 4 or 8 bytes */
+        bytes = 1u + (1u << (first & 3));
+    } else if (first == 0xd9 && room > 1) {
+        bytes = 2u + next[1];
+    } else if ((first >= 0x80 && first < 0xe0) && first != 0xc0 && first != 0xc2 && first != 0xc3) {
+        return NULL;
+    }
+    return room >= bytes ? next + bytes : NULL;
+}
+
+/* Every object is at least one byte: more objects outstanding than bytes left cannot be true. */
+static inline const uint8_t *behind_any(const uint8_t *next, const uint8_t *end)
+{
     for (uint64_t left = 1; left > 0;) {
         size_t room = (size_t)(end - next);
-        if (left > room || !wire_head_parse(next, room, &head)) {
-            return RESULT_INVALID;
+        if (left > room) {
+            return NULL;
+        }
+        const uint8_t *behind = behind_short(next, room);
+        if (behind != NULL) {
+            next = behind;
+            left--;
+            continue;
+        }
+        struct wire_head head;
+        if (!wire_head_parse(next, room, &head)) {
+            return NULL;
         }
         next += head.bytes;
         left += head.children - 1;
     }
-    cursor->next = next;
+    return next;
+}
+
+enum result wire_skip(struct wire_cursor *cursor)
+{
+    const uint8_t *behind = behind_any(cursor->next, cursor->end);
+    if (behind == NULL) {
+        return RESULT_INVALID;
+    }
+    cursor->next = behind;
     return RESULT_OK;
 }
 
@@ -341,6 +378,10 @@ struct wire_value wire_head(struct span value)
 static inline struct wire_map_walk begin(struct span value, enum wire_kind kind)
 {
     struct wire_head head;
+    uint8_t first = value.count > 0 ? value.bytes[0] : 0;
+    if ((first & 0xf0) == (kind == WIRE_KIND_MAP ? 0x80 : 0x90)) { /* up to 15 of them */
+        return (struct wire_map_walk){{value.bytes + 1, value.bytes + value.count}, first & 0x0fu};
+    }
     if (!wire_head_parse(value.bytes, value.count, &head) || head.kind != kind) {
         return (struct wire_map_walk){0};
     }
@@ -380,16 +421,78 @@ bool wire_array_next(struct wire_map_walk *walk, struct span *value)
     return true;
 }
 
+/* The key at `next`, which must be a string; the place behind it, or NULL. */
+static inline const uint8_t *read_key(const uint8_t *next, const uint8_t *end, struct span *key)
+{
+    size_t room = (size_t)(end - next);
+    if (__builtin_expect(room > 0 && next[0] >= 0xa0 && next[0] < 0xc0, 1)) {
+        *key = span_of(next + 1, next[0] & 0x1f);
+        return room > key->count ? next + 1 + key->count : NULL;
+    }
+    struct wire_head head;
+    if (!wire_head_parse(next, room, &head) || head.kind != WIRE_KIND_STRING) {
+        return NULL;
+    }
+    *key = span_of(head.body, head.number);
+    return next + head.bytes;
+}
+
+/* Most names of the same length differ in their first or last byte. */
+static inline bool is_key(struct span name, struct span key)
+{
+    size_t count = key.count;
+    return name.count == count && (count == 0 || (name.bytes[0] == key.bytes[0] &&
+                                                  name.bytes[count - 1] == key.bytes[count - 1] &&
+                                                  memcmp(name.bytes, key.bytes, count) == 0));
+}
+
+static inline const uint8_t *behind_value(const uint8_t *next, const uint8_t *end)
+{
+    const uint8_t *behind = next < end ? behind_short(next, (size_t)(end - next)) : NULL;
+    return __builtin_expect(behind != NULL, 1) ? behind : behind_any(next, end);
+}
+
+/* The next key and value of a map, of any form; NULL when there is none. */
+static inline const uint8_t *next_member(const uint8_t *next, const uint8_t *end, struct span *name,
+                                         const uint8_t **value)
+{
+    *value = read_key(next, end, name);
+    return *value == NULL ? NULL : behind_value(*value, end);
+}
+
 struct span wire_find(struct span map, struct span key)
 {
+    struct span found = SPAN_EMPTY;
+    wire_find_all(map, &key, &found, 1);
+    return found;
+}
+
+void wire_find_all(struct span map, const struct span *keys, struct span *values, size_t count)
+{
     struct wire_map_walk walk = wire_map_begin(map);
-    struct span found = SPAN_EMPTY, name, value;
-    while (wire_map_next(&walk, &name, &value)) {
-        if (span_equal(name, key)) {
-            found = value;
+    const uint8_t *next = walk.cursor.next;
+    const uint8_t *end = walk.cursor.end;
+    const uint8_t *value;
+    struct span name;
+    uint64_t lengths = 0; /* of the keys, modulo 64: most members fail here */
+    for (size_t i = 0; i < count; i++) {
+        values[i] = SPAN_EMPTY;
+        lengths |= UINT64_C(1) << (keys[i].count & 63);
+    }
+    for (uint32_t left = walk.left; left > 0; left--) {
+        next = next_member(next, end, &name, &value);
+        if (next == NULL) {
+            break;
+        }
+        if ((lengths >> (name.count & 63) & 1) == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (is_key(name, keys[i])) {
+                values[i] = span_of(value, (size_t)(next - value));
+            }
         }
     }
-    return found;
 }
 
 struct span wire_find_text(struct span map, const char *key)

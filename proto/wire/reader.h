@@ -73,6 +73,8 @@ struct wire_value wire_head(struct span value);
 /* Value of `key` in a MAP value (the last of doubles); an empty span when absent or not a map. */
 struct span wire_find(struct span map, struct span key);
 struct span wire_find_text(struct span map, const char *key);
+/* The same for several keys in one walk: values[i] is that of keys[i]. */
+void wire_find_all(struct span map, const struct span *keys, struct span *values, size_t count);
 /* Element of an ARRAY value; an empty span when out of range or not an array. */
 struct span wire_at(struct span array, uint32_t index);
 /* Number of elements or pairs; 0 when not a container. */
