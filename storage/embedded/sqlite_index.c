@@ -8,10 +8,8 @@
 #include "storage/embedded/sqlite_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/base/assert.h"
-#include "proto/base/limits.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "storage/audit_message.h"

@@ -1,11 +1,9 @@
 /* sqlite_query.c: what the index can be asked: one row, a page of rows, the logs of one execution.
  */
-#include <string.h>
 
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
-#include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "storage/embedded/sqlite_index.h"
 #include "storage/index_query.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #define AZURITE_MAIN "azurite/dist/src/blob/main.js"
-#define S3RVER_MAIN  "s3rver/bin/s3rver.js"
 #define ACCOUNT      "devstoreaccount1"
 /* Public: the same in every emulator. */
 #define ACCOUNT_KEY                                                                                \
@@ -56,26 +55,4 @@ void server_azurite_connection(uint16_t port, char out[400])
 {
     snprintf(out, 400, "AccountName=%s;AccountKey=%s;BlobEndpoint=http://127.0.0.1:%u/%s", ACCOUNT,
              ACCOUNT_KEY, (unsigned)port, ACCOUNT);
-}
-
-bool server_s3rver_installed(void)
-{
-    char node[256];
-    char main[512];
-    return find(S3RVER_MAIN, node, main);
-}
-
-bool server_s3rver_start(struct server *server)
-{
-    char node[256];
-    char main[512];
-    char port[8];
-    if (!find(S3RVER_MAIN, node, main) ||
-        (server->directory[0] == '\0' && !server_prepare(server, NULL))) {
-        return false;
-    }
-    snprintf(port, sizeof port, "%u", (unsigned)server->port);
-    const char *const arguments[] = {
-        node, main, "-a", "127.0.0.1", "-p", port, "-d", server->directory, "-s", NULL};
-    return server_start(server, arguments);
 }

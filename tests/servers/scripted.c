@@ -2,6 +2,7 @@
 #include "tests/servers/scripted.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define REQUEST_BYTES_MAX (4u << 20)
+#define REQUEST_BYTES_MAX (6u << 20)
 
 static void on_connection(struct ev_loop *loop, ev_io *io, int events);
 static void on_bytes(struct ev_loop *loop, ev_io *io, int events);
 static void take_request(struct scripted_connection *connection);
 static void answer(struct scripted_connection *connection);
+static void send_out(struct scripted_connection *connection);
 static void drop(struct scripted_connection *connection);
 
 bool scripted_start(struct scripted *server, struct ev_loop *loop,
@@ -70,8 +72,11 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 static void on_bytes(struct ev_loop *loop, ev_io *io, int events)
 {
     (void)loop;
-    (void)events;
     struct scripted_connection *connection = (struct scripted_connection *)io;
+    if (events & EV_WRITE) {
+        send_out(connection);
+        return;
+    }
     ssize_t got = read(io->fd, connection->bytes + connection->count,
                        REQUEST_BYTES_MAX - 1 - connection->count);
     if (got <= 0) {
@@ -85,6 +90,7 @@ static void on_bytes(struct ev_loop *loop, ev_io *io, int events)
     if (head_end != NULL) {
         size_t body = length != NULL && length < head_end ? strtoul(length + 17, NULL, 10) : 0;
         size_t head = (size_t)(head_end - connection->bytes) + 4;
+        connection->head_count = head;
         if (connection->count >= head + body && !connection->waits) {
             take_request(connection);
         }
@@ -124,26 +130,62 @@ static void answer(struct scripted_connection *connection)
     struct scripted *server = connection->server;
     size_t at =
         server->requests < server->answer_count ? server->requests : server->answer_count - 1;
-    const struct scripted_answer *row = &server->answers[at];
-    const char *body = row->body == NULL ? "" : row->body;
-    char text[4096];
+    const struct scripted_answer *row = server->function == NULL ? &server->answers[at] : NULL;
+    struct scripted_reply reply = {.status = row == NULL ? 0 : row->status};
     server->requests++;
-    if (row->act == SCRIPTED_CLOSE) {
+    if (row != NULL && row->act == SCRIPTED_CLOSE) {
         drop(connection);
         return;
     }
-    if (row->act == SCRIPTED_HANG) {
+    if (row != NULL && row->act == SCRIPTED_HANG) {
         return;
     }
-    int count =
-        snprintf(text, sizeof text, "HTTP/1.1 %d Scripted\r\n%sContent-Length: %zu\r\n\r\n%s",
-                 row->status, row->headers == NULL ? "" : row->headers, strlen(body), body);
+    if (row == NULL) {
+        connection->bytes[connection->head_count - 1] = '\0';
+        const struct scripted_request request = {
+            .head = connection->bytes,
+            .body = connection->bytes + connection->head_count,
+            .body_count = connection->count - connection->head_count,
+        };
+        reply = server->function(server->owner, &request);
+    } else if (row->body != NULL) {
+        reply.body = strdup(row->body);
+        reply.body_count = strlen(row->body);
+    }
+    connection->out = malloc(reply.body_count + 4096);
+    connection->out_sent = 0;
+    connection->out_count = (size_t)snprintf(
+        connection->out, 4096, "HTTP/1.1 %d Scripted\r\n%sContent-Length: %zu\r\n\r\n",
+        reply.status, row == NULL || row->headers == NULL ? "" : row->headers, reply.body_count);
+    if (reply.body_count > 0) {
+        memcpy(connection->out + connection->out_count, reply.body, reply.body_count);
+    }
+    connection->out_count += reply.body_count;
+    free(reply.body);
     connection->waits = false;
     connection->count = 0;
     server->waiting--;
-    if (write(connection->io.fd, text, (size_t)count) != count) {
+    send_out(connection);
+}
+
+/* As much as the socket takes; then waits for more room, or for the next request. */
+static void send_out(struct scripted_connection *connection)
+{
+    ssize_t done = write(connection->io.fd, connection->out + connection->out_sent,
+                         connection->out_count - connection->out_sent);
+    if (done < 0 && errno != EAGAIN) {
         drop(connection);
+        return;
     }
+    connection->out_sent += done < 0 ? 0 : (size_t)done;
+    bool whole = connection->out_sent == connection->out_count;
+    if (whole) {
+        free(connection->out);
+        connection->out = NULL;
+    }
+    ev_io_stop(connection->server->loop, &connection->io);
+    ev_io_set(&connection->io, connection->io.fd, whole ? EV_READ : EV_WRITE);
+    ev_io_start(connection->server->loop, &connection->io);
 }
 
 static void drop(struct scripted_connection *connection)
@@ -153,5 +195,7 @@ static void drop(struct scripted_connection *connection)
     ev_io_stop(server->loop, &connection->io);
     close(connection->io.fd);
     free(connection->bytes);
+    free(connection->out);
     connection->bytes = NULL;
+    connection->out = NULL;
 }

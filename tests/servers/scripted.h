@@ -26,12 +26,31 @@ struct scripted_answer {
     const char *body;    /* NULL: none */
 };
 
+/* One whole request. */
+struct scripted_request {
+    const char *head; /* request line and header lines; a NUL byte stands behind them */
+    const void *body;
+    size_t body_count;
+};
+
+/* What a function answers in place of the script; the body is malloc's. */
+struct scripted_reply {
+    int status;
+    char *body; /* NULL: none */
+    size_t body_count;
+};
+typedef struct scripted_reply (*scripted_fn)(void *owner, const struct scripted_request *request);
+
 struct scripted_connection {
     ev_io io; /* first */
     struct scripted *server;
     char *bytes; /* of a request; NULL: the place is free */
     size_t count;
+    size_t head_count;
     bool waits; /* for an answer that is held */
+    char *out;  /* of an answer that is being sent, or NULL */
+    size_t out_count;
+    size_t out_sent;
 };
 
 struct scripted {
@@ -40,7 +59,9 @@ struct scripted {
     uint16_t port;
     const struct scripted_answer *answers; /* the n-th request gets the n-th; the last repeats */
     size_t answer_count;
-    size_t hold; /* answer only when so many wait; 0: at once */
+    scripted_fn function; /* in place of the answers, or NULL */
+    void *owner;          /* of the function */
+    size_t hold;          /* answer only when so many wait; 0: at once */
     size_t requests;
     size_t waiting;
     size_t waiting_max;
