@@ -56,8 +56,11 @@ static void write_flow(struct writing *writing, struct wire_writer *out,
                        const struct engine_flow *flow)
 {
     size_t mark = wire_open_map(out);
-    uint32_t pairs = 3;
-    wire_pair_string(out, "id", flow->id);
+    uint32_t pairs = 2;
+    if (flow->id.count > 0) { /* BPMN does not want one; readers make one */
+        wire_pair_string(out, "id", flow->id);
+        pairs++;
+    }
     wire_pair_string(out, "source", writing->process->nodes[flow->source].id);
     wire_pair_string(out, "target", writing->process->nodes[flow->target].id);
     if (flow->condition != NULL) {

@@ -255,8 +255,11 @@ static void write_face(struct scheme_writing *scheme, const struct engine_flow *
     struct span result = SPAN_EMPTY;
     (void)result_of(scheme->writing, flow, &result);
     size_t mark = wire_open_map(out);
-    uint32_t pairs = 3;
-    wire_pair_string(out, "id", flow->id);
+    uint32_t pairs = 2;
+    if (flow->id.count > 0) { /* BPMN does not want one; readers make one */
+        wire_pair_string(out, "id", flow->id);
+        pairs++;
+    }
     wire_pair_string(out, "from", process->nodes[flow->source].id);
     wire_pair_string(out, "to", process->nodes[flow->target].id);
     if (result.count > 0) {

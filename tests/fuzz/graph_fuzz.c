@@ -62,9 +62,21 @@ static void check_process(const struct engine_process *process)
     }
 }
 
-/* A scheme's joins and results become other nodes; a size that was left open is filled in. */
+/* A scheme's joins and results become other nodes; a size or an id that was left open is filled
+ * in. */
 static bool says_it_all(const struct engine_process *process, enum engine_notation notation)
 {
+    for (uint32_t i = 0; i < process->flow_count; i++) {
+        if (process->flows[i].id.count == 0) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < process->node_count && notation == ENGINE_NOTATION_BPMN; i++) {
+        const struct engine_shape *shape = process->nodes[i].shape;
+        if (shape != NULL && shape->width == 0) {
+            return false;
+        }
+    }
     bool is_scheme = process->notation == ENGINE_NOTATION_SCHEME;
     return process->notation == notation || (!is_scheme && notation == ENGINE_NOTATION_GRAPH);
 }
