@@ -275,10 +275,19 @@ static bool all_durable(const struct actor_storage *storage)
            !actor_state_drain_dirty(storage->state) && storage->blob_durable == end;
 }
 
+/* For an orderly end: once, when all has been read and stored. */
+static bool all_is_read(const struct actor_storage *storage)
+{
+    uint64_t end = storage->options.log->ops->end(storage->options.log);
+    return actor_state_drain_read(storage->state) == end &&
+           actor_blob_drain_stored(storage->blob) == end;
+}
+
 static bool flush_is_due(const struct actor_storage *storage, struct actor_time now)
 {
     bool failing = actor_count_read(&storage->counters.failing) == 1;
-    bool hurry = actor_state_drain_heavy(storage->state) || storage->drain.sink != NULL;
+    bool hurry = actor_state_drain_heavy(storage->state) ||
+                 (storage->drain.sink != NULL && all_is_read(storage));
     return storage->flush_ms <= now.monotonic_ms || (hurry && !failing);
 }
 
