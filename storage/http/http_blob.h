@@ -23,7 +23,7 @@ struct storage_http_options {
     uint32_t tries_max;      /* of one transfer */
     uint32_t retry_ms_first; /* pause before the second try; doubles up to … */
     uint32_t retry_ms_max;
-    uint32_t timeout_ms;    /* of one try */
+    uint32_t timeout_ms;    /* of connecting, and of a try that hardly moves */
     size_t reply_bytes_max; /* of a blob that is read, or of a listing */
 };
 

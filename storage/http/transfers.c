@@ -14,6 +14,8 @@
 #define ARENA_BYTES_MAX   (64u << 10)
 #define SERVICE_CODE_MAX  64u
 #define RETRY_AFTER_S_MAX 30
+#define SPEED_LEAST       1024L /* bytes a second: slower for the time-out is a failure */
+#define WHOLE_TIMES       10L   /* a try may take so many times the time-out in all */
 
 enum transfer_state {
     TRANSFER_QUEUED,
@@ -109,6 +111,9 @@ enum result storage_transfers_add(struct storage_transfers *transfers,
                                   const struct storage_http_call *call, storage_transfer_fn done,
                                   void *owner, size_t index)
 {
+    if (transfers->closing) {
+        return RESULT_CLOSED;
+    }
     struct storage_transfer *transfer =
         calloc(1, sizeof *transfer + call->name.count + call->marker.count);
     if (transfer == NULL) {
@@ -175,6 +180,19 @@ static void prepare_verb(CURL *easy, const struct storage_http_call *call)
     }
 }
 
+/* A large blob on a slow line takes its time, as long as it moves; libcurl watches that by the
+ * second. */
+static void set_limits(CURL *easy, long timeout_ms)
+{
+    bool by_second = timeout_ms >= 1000;
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, by_second ? timeout_ms * WHOLE_TIMES : timeout_ms);
+    if (by_second) {
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, SPEED_LEAST);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, timeout_ms / 1000);
+    }
+}
+
 static bool prepare_try(struct storage_transfers *transfers, struct storage_transfer *transfer)
 {
     CURL *easy =
@@ -192,8 +210,7 @@ static bool prepare_try(struct storage_transfers *transfers, struct storage_tran
     curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* not from the environment */
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)transfers->options.timeout_ms);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfers->options.timeout_ms);
+    set_limits(easy, (long)transfers->options.timeout_ms);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     arena_clear(&transfer->arena);

@@ -45,7 +45,7 @@ MUST_USE enum result storage_transfers_init(struct storage_transfers *transfers,
 void storage_transfers_release(struct storage_transfers *transfers);
 /*
  * Copies name and marker, borrows the body until the end. Never ends before it returns; starts
- * when the loop turns or another ends. RESULT_LIMIT: no memory.
+ * when the loop turns or another ends. RESULT_LIMIT: no memory; RESULT_CLOSED.
  */
 MUST_USE enum result storage_transfers_add(struct storage_transfers *transfers,
                                            const struct storage_http_call *call,

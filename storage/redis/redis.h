@@ -22,18 +22,19 @@
 struct ev_loop;
 
 struct storage_redis_options {
-    const char *url;         /* see redis_url.h */
-    const char *key_prefix;  /* NULL or "": none */
-    uint64_t ttl_ms;         /* 0: for ever */
-    uint32_t timeout_ms;     /* of connecting, and of each request */
-    uint32_t in_flight_max;  /* requests that are not answered yet */
-    uint32_t retry_ms_first; /* pause before the second try to connect; doubles up to … */
+    const char *url;            /* see redis_url.h */
+    const char *key_prefix;     /* NULL or "": none */
+    uint64_t ttl_ms;            /* 0: for ever */
+    uint32_t timeout_ms;        /* of connecting, and of each request */
+    uint32_t in_flight_max;     /* requests that are not answered yet … */
+    size_t in_flight_bytes_max; /* … and what they write */
+    uint32_t retry_ms_first;    /* pause before the second try to connect; doubles up to … */
     uint32_t retry_ms_max;
 };
 
 #define STORAGE_REDIS_OPTIONS_DEFAULT                                                              \
-    .ttl_ms = 10u * 60 * 1000, .timeout_ms = 2000, .in_flight_max = 10000, .retry_ms_first = 100,  \
-    .retry_ms_max = 5000
+    .ttl_ms = 10u * 60 * 1000, .timeout_ms = 2000, .in_flight_max = 10000,                         \
+    .in_flight_bytes_max = 64u << 20, .retry_ms_first = 100, .retry_ms_max = 5000
 
 /*
  * Begins to connect; that the server is away is no error here. Copies the options.

@@ -64,6 +64,7 @@ struct redis_hot {
     char ttl_text[24]; /* milliseconds; "": for ever */
     ev_tstamp timeout;
     uint32_t in_flight_max;
+    size_t in_flight_bytes_max;
     uint32_t retry_ms_first;
     uint32_t retry_ms_max;
     enum link_state state;
@@ -73,6 +74,7 @@ struct redis_hot {
     struct request *oldest;
     struct request *newest;
     uint32_t in_flight;
+    size_t in_flight_bytes;
     uint32_t tries;      /* since the connection was last up */
     bool has_getex;      /* Redis 6.2; found out by asking */
     enum result failure; /* what requests are answered that the connection takes along */
@@ -124,9 +126,9 @@ enum result storage_redis_hot_open(struct ev_loop *loop,
         .key_prefix = prefix,
         .timeout = options->timeout_ms * 1e-3,
         .in_flight_max = options->in_flight_max,
+        .in_flight_bytes_max = options->in_flight_bytes_max,
         .retry_ms_first = options->retry_ms_first,
         .retry_ms_max = options->retry_ms_max,
-        .has_getex = true,
         .failure = RESULT_IO,
         .logged = RESULT_AGAIN,
     };
@@ -161,7 +163,7 @@ static void hot_close(struct storage_hot *hot)
         redisAsyncFree(context);
     }
     answer_all_unsent(self);
-    ASSERT(self->oldest == NULL && self->in_flight == 0);
+    ASSERT(self->oldest == NULL && self->in_flight == 0 && self->in_flight_bytes == 0);
     ev_timer_stop(self->loop, &self->link_timer);
     ev_timer_stop(self->loop, &self->request_timer);
     explicit_bzero(&self->place, sizeof self->place);
@@ -227,6 +229,7 @@ static enum result submit(struct redis_hot *self, struct request *request)
         return result;
     }
     self->in_flight++;
+    self->in_flight_bytes += request->command_count;
     queue_append(self, request);
     if (self->state == LINK_UP) {
         send_request(self, request);
@@ -242,7 +245,11 @@ static enum result admit(const struct redis_hot *self, struct span key, struct s
     if (value.count > VALUE_BYTES_MAX) {
         return RESULT_LIMIT;
     }
-    return self->in_flight >= self->in_flight_max ? RESULT_AGAIN : RESULT_OK;
+    /* (One that is larger than the bound goes alone.) */
+    bool full =
+        self->in_flight >= self->in_flight_max ||
+        (self->in_flight > 0 && self->in_flight_bytes + value.count > self->in_flight_bytes_max);
+    return full ? RESULT_AGAIN : RESULT_OK;
 }
 
 /* "{prefix}{kind}{id}" in `out`, of KEY_BYTES_MAX * 2. */
@@ -363,6 +370,7 @@ static void connect_now(struct redis_hot *self)
 {
     ASSERT(self->context == NULL);
     self->tries++;
+    self->has_getex = true;
     /* (Blocks for the name's resolution; addresses and /etc/hosts do not.) */
     redisAsyncContext *context = redisAsyncConnect(self->place.host, self->place.port);
     self->context = context;
@@ -576,6 +584,7 @@ static void finish_oldest(struct redis_hot *self, struct request *request,
     queue_remove_oldest(self, request);
     ASSERT(self->in_flight > 0);
     self->in_flight--;
+    self->in_flight_bytes -= request->command_count;
     struct proto_address reply_to = request->reply_to;
     redisFreeCommand(request->command);
     free(request);

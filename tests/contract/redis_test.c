@@ -69,6 +69,7 @@ static struct desk desk_open(uint16_t port, struct wish wish)
         .ttl_ms = wish.ttl_ms == 0 ? TTL_MS : wish.ttl_ms,
         .timeout_ms = wish.timeout_ms == 0 ? 20000 : wish.timeout_ms,
         .in_flight_max = wish.in_flight_max == 0 ? 1000 : wish.in_flight_max,
+        .in_flight_bytes_max = 1u << 20,
         .retry_ms_first = 1,
         .retry_ms_max = 20,
     };
@@ -377,6 +378,31 @@ Test(hot_in_redis, takes_many_requests_at_once_within_its_bound_and_answers_in_o
 
     cr_assert_eq(counter.by_result[RESULT_OK], 1000);
     hot->ops->close(hot);
+    desk_close(&desk);
+}
+
+Test(hot_in_redis, what_waits_to_be_written_is_bounded_in_bytes_too)
+{
+    CONTRACT_NEEDS(REDIS);
+    struct desk desk = desk_open(server_published(REDIS), (struct wish){0});
+    struct storage_hot *hot = bare_tier(&desk, server_published(REDIS), 20000, 500);
+    struct counter counter = {.sink = {.send = count_answer}, .in_order = true};
+    static uint8_t bytes[60u << 20];
+    struct proto_address me = {&counter.sink, 0};
+
+    cr_assert_eq(hot->ops->put(hot, span_text("a"), span_of(bytes, sizeof bytes), 0, me),
+                 RESULT_OK);
+    cr_assert_eq(hot->ops->put(hot, span_text("b"), span_of(bytes, sizeof bytes), 0, me),
+                 RESULT_AGAIN);
+    while (counter.answers < 1) {
+        ev_run(desk.loop, EVRUN_ONCE);
+    }
+    cr_assert_eq(hot->ops->put(hot, span_text("b"), span_of(bytes, sizeof bytes), 0, me),
+                 RESULT_OK);
+    hot->ops->close(hot);
+
+    cr_assert_eq(counter.by_result[RESULT_OK], 1);
+    cr_assert_eq(counter.by_result[RESULT_CLOSED], 1);
     desk_close(&desk);
 }
 
