@@ -116,6 +116,8 @@ void actor_runtime_metrics(struct actor_runtime *runtime, struct arena *arena, s
  */
 MUST_USE enum result actor_runtime_drain(struct actor_runtime *runtime, uint32_t timeout_ms);
 void actor_runtime_stop(struct actor_runtime *runtime);
+/* Close the fronts before: they send to the router. Adapters on a loop may be closed between stop
+ * and free. */
 void actor_runtime_free(struct actor_runtime *runtime);
 
 #endif

@@ -255,8 +255,10 @@ static void set_aside(struct actor_shard *shard, struct actor_work *work)
                                     .message = span_text("the execution outgrew its memory limit"),
                                     .execution_id = shard_slot_id(work->slot)};
     shard_refuse_all(shard, work, &refusal);
-    shard_slot_set_damaged(shard, work->slot,
-                           "memory limit: kept as it was last recorded, until the next start");
+    if (work->recorded) { /* else it is as if it had never been */
+        shard_slot_set_damaged(shard, work->slot,
+                               "memory limit: kept as it was last recorded, until the next start");
+    }
 }
 
 static void set_alarm(struct actor_shard *shard, struct actor_work *work, bool gone)

@@ -10,7 +10,11 @@
 #include "proto/wire/reader.h"
 #include "storage/embedded/embedded.h"
 
-enum { TASKS_LIMIT_DEFAULT = 100, TASKS_LIMIT_MAX = 1000 };
+enum {
+    TASKS_LIMIT_DEFAULT = 100,
+    TASKS_LIMIT_MAX = 1000,
+    TASKS_SEARCHED_MAX = 10000, /* with a filter: so many of the newest waits are looked at */
+};
 
 struct tasks {
     struct actor_held held;
@@ -154,7 +158,7 @@ static void go_on(struct actor_shard *shard, struct tasks *tasks)
     answer(shard, tasks);
 }
 
-/* The newest ones, more than the limit so that filters have something to choose from. */
+/* The newest ones. */
 static uint32_t list_ids(const struct actor_shard *shard, struct execution_id *ids, uint32_t max)
 {
     uint32_t count = 0;
@@ -167,10 +171,17 @@ static uint32_t list_ids(const struct actor_shard *shard, struct execution_id *i
     return count;
 }
 
-static uint32_t human_count(const struct actor_shard *shard)
+/* How many executions to look at: each has a task at least, so without a filter the limit is
+ * enough. */
+static uint32_t candidates_count(const struct actor_shard *shard, struct span body, uint32_t limit)
 {
+    static const char *const filters[] = {"assignee", "process", "taskId", "candidateGroup"};
+    uint32_t max = limit;
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+        max = wire_find_text(body, filters[i]).count > 0 ? TASKS_SEARCHED_MAX : max;
+    }
     uint32_t count = 0;
-    for (const struct actor_slot *slot = shard->tasks_newest; slot != NULL;
+    for (const struct actor_slot *slot = shard->tasks_newest; slot != NULL && count < max;
          slot = slot->tasks_older) {
         count++;
     }
@@ -181,18 +192,16 @@ void shard_tasks(struct actor_shard *shard, struct proto_message *request)
 {
     struct span body = request->as.request.body;
     int64_t limit = wire_int_or(wire_find_text(body, "limit"), TASKS_LIMIT_DEFAULT);
+    uint32_t wanted = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : (uint32_t)limit;
     bool one = request->as.request.execution_id.count > 0;
-    uint32_t candidates = one ? 1 : human_count(shard);
+    uint32_t candidates = one ? 1 : candidates_count(shard, body, wanted);
     struct tasks *tasks = malloc(sizeof *tasks + candidates * sizeof tasks->ids[0]);
     if (tasks == NULL) {
         actor_reply_refuse_text(request, &shard->turn, PROTO_ERROR_Overloaded, "no memory");
         message_free(request);
         return;
     }
-    *tasks = (struct tasks){.request = request,
-                            .limit = limit < 1                 ? 1
-                                     : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX
-                                                               : (uint32_t)limit};
+    *tasks = (struct tasks){.request = request, .limit = wanted};
     shard_hold(shard, &tasks->held, TASKS_MAGIC);
     arena_init(&tasks->arena, 16 << 10, LIMIT_FRAME_BYTES * 4ul);
     wire_writer_init(&tasks->found, &tasks->arena, 4096);
