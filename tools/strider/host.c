@@ -40,14 +40,16 @@ static enum result take_lock(struct cli_host *host, const char *directory, char 
     return explain(error, directory, "the data directory", result);
 }
 
-static enum result open_stores(struct cli_host *host, const char *directory, char error[512])
+static enum result open_stores(struct cli_host *host, const char *directory, bool durable,
+                               char error[512])
 {
     char path[PATH_BYTES];
     enum result result = storage_posix_new(below(path, directory, "journal"), &host->files);
     if (result != RESULT_OK) {
         return explain(error, directory, "journal", result);
     }
-    struct storage_journal_options options = {.prepare_ahead = true};
+    /* Prewriting the next file makes syncs quicker: of use only to those who wait for them. */
+    struct storage_journal_options options = {.prepare_ahead = durable};
     result = storage_log_open(host->files, &options, &host->journal, &host->report);
     if (result != RESULT_OK) {
         return explain(error, directory, "journal", result);
@@ -93,7 +95,8 @@ enum result cli_host_open(const struct cli_host_options *options, struct cli_hos
     *out = (struct cli_host){.lock = -1};
     enum result result = take_lock(out, options->directory, error);
     if (result == RESULT_OK) {
-        result = open_stores(out, options->directory, error);
+        result = open_stores(out, options->directory, options->engine.durability == ACTOR_DURABLE,
+                             error);
     }
     if (result == RESULT_OK) {
         result = build_actors(out, options, error);
