@@ -7,6 +7,7 @@
 #include "engine/apply.h"
 #include "engine/encode.h"
 #include "engine/failure.h"
+#include "engine/handler.h"
 #include "engine/scope.h"
 #include "proto/base/assert.h"
 
@@ -48,6 +49,8 @@ static enum result begin_run(struct engine_accept *accept)
                               ENGINE_TEXT(&decision, "process \"%.*s\" has nothing to start with",
                                           SPAN_ARG(execution->process->id)));
     }
+    engine_handler_guard(&decision, execution->process, execution->process->handlers,
+                         ENGINE_SCOPE_ROOT);
     for (uint32_t i = 0; i < starts.count; i++) {
         engine_scope_add_token(&decision, root, starts.at[i], ENGINE_NONE, NULL, SPAN_EMPTY);
     }

@@ -41,6 +41,7 @@ static bool may_wait_soon(const struct engine_token *token)
     case ENGINE_TOKEN_LEAVING:
     case ENGINE_TOKEN_INSIDE:
     case ENGINE_TOKEN_FAILED:
+    case ENGINE_TOKEN_LISTENING:
     case ENGINE_TOKEN_STATE_COUNT:
         break;
     }
@@ -64,7 +65,8 @@ static bool can_wait_at(const struct engine_execution *execution, struct span ta
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
         const struct engine_node *node = engine_process_node(scope->process, task_id);
-        if (node != NULL && engine_element_reaches(engine_element_of(node->kind), ENGINE_TOKEN_ANSWERED)) {
+        if (node != NULL &&
+            engine_element_reaches(engine_element_of(node->kind), ENGINE_TOKEN_ANSWERED)) {
             return true;
         }
     }

@@ -84,6 +84,7 @@ static void decide(struct engine_decision *decision, const struct engine_token *
     case ENGINE_TOKEN_WAITING:
     case ENGINE_TOKEN_INSIDE:
     case ENGINE_TOKEN_FAILED:
+    case ENGINE_TOKEN_LISTENING:
     case ENGINE_TOKEN_STATE_COUNT:
         ASSERT_UNREACHABLE(); /* not runnable */
     }

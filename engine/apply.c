@@ -48,6 +48,8 @@ static const engine_apply_fn apply_table[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_LINKED] = engine_apply_linked,
     [ENGINE_EVENT_INSTANCE_CREATED] = engine_apply_instance_created,
     [ENGINE_EVENT_INSTANCE_DONE] = engine_apply_instance_done,
+    [ENGINE_EVENT_LISTENED] = engine_apply_listened,
+    [ENGINE_EVENT_SCOPE_INTERRUPTED] = engine_apply_scope_interrupted,
 };
 
 enum result engine_apply(struct engine_execution *execution, const struct engine_event *event)

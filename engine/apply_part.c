@@ -111,7 +111,7 @@ void engine_part_drop_join(struct engine_execution *execution, struct engine_sco
     engine_pool_give(&execution->joins, slot);
 }
 
-static void drop_joins(struct engine_execution *execution, struct engine_scope *scope)
+void engine_part_drop_joins(struct engine_execution *execution, struct engine_scope *scope)
 {
     while (scope->joins.count > 0) {
         struct engine_join_tokens *join = engine_pool_at(&execution->joins, scope->joins.first);
@@ -182,7 +182,7 @@ void engine_part_drop_token(struct engine_execution *execution, struct engine_to
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
     engine_part_forget_due(execution, token->due_ms);
     engine_part_drop_timers(execution, token);
-    scope->live--;
+    scope->live -= !token->guard;
     bool dropped =
         engine_token_transition(execution, token, ENGINE_EVENT_CANCELLED, ENGINE_WAIT_NONE);
     ASSERT(dropped);
@@ -201,7 +201,7 @@ void engine_part_clear_scope(struct engine_execution *execution, struct engine_s
         while (scope->tokens.count > 0) {
             engine_part_drop_token(execution, engine_token_at(execution, scope->tokens.first));
         }
-        drop_joins(execution, scope);
+        engine_part_drop_joins(execution, scope);
         ASSERT(scope->live == 0);
         if (scope == top) {
             return;

@@ -77,6 +77,10 @@ enum result engine_apply_instance_created(struct engine_execution *execution,
                                           const struct engine_event *event);
 enum result engine_apply_instance_done(struct engine_execution *execution,
                                        const struct engine_event *event);
+enum result engine_apply_listened(struct engine_execution *execution,
+                                  const struct engine_event *event);
+enum result engine_apply_scope_interrupted(struct engine_execution *execution,
+                                           const struct engine_event *event);
 enum result engine_apply_module_missed(struct engine_execution *execution,
                                        const struct engine_event *event);
 enum result engine_apply_failed(struct engine_execution *execution,
@@ -136,6 +140,7 @@ void engine_part_drop_scope(struct engine_execution *execution, struct engine_sc
 void engine_part_clear_scope(struct engine_execution *execution, struct engine_scope *top);
 /* The token's child scope goes, with everything inside. */
 void engine_part_close_child(struct engine_execution *execution, struct engine_token *host);
+void engine_part_drop_joins(struct engine_execution *execution, struct engine_scope *scope);
 /* Takes a token without a child scope away. */
 void engine_part_drop_token(struct engine_execution *execution, struct engine_token *token);
 void engine_part_drop_timer(struct engine_execution *execution, struct engine_token *token,

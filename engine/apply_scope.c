@@ -75,6 +75,26 @@ enum result engine_apply_scope_cleared(struct engine_execution *execution,
     return RESULT_OK;
 }
 
+enum result engine_apply_scope_interrupted(struct engine_execution *execution,
+                                           const struct engine_event *event)
+{
+    struct engine_scope *scope = engine_scope_find(execution, event->scope);
+    const struct engine_token *kept = engine_token_find(execution, event->token);
+    REQUIRE(scope != NULL && kept != NULL && kept->scope == event->scope);
+    uint32_t slot = scope->tokens.first;
+    while (slot != ENGINE_SLOT_NONE) {
+        struct engine_token *token = engine_token_at(execution, slot);
+        slot = engine_chain_next(&execution->tokens, ENGINE_LINK_IN_SCOPE, slot);
+        if (token != kept) {
+            engine_part_close_child(execution, token);
+            engine_part_drop_token(execution, token);
+        }
+    }
+    engine_part_drop_joins(execution, scope);
+    ASSERT(scope->live == 1);
+    return RESULT_OK;
+}
+
 /* ---- bodies: the instances of an activity with a loop marker ---- */
 
 /* The host's step is its own: it is in the node at once. */

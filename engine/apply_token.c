@@ -23,6 +23,8 @@ enum result engine_apply_token_created(struct engine_execution *execution,
     execution->token_next = event->token + 1;
     token->node = event->node;
     token->flow = event->flow;
+    token->guard = event->flags != 0;
+    scope->live -= token->guard;
     const struct engine_token *parent = engine_token_find(execution, event->other);
     if (parent != NULL) {
         token->path = parent->path;
@@ -89,6 +91,15 @@ enum result engine_apply_entered(struct engine_execution *execution,
     reset_work(token);
     add_step(execution, token, engine_scope_find(execution, token->scope));
     return execution->memory.overflowed ? RESULT_LIMIT : RESULT_OK;
+}
+
+enum result engine_apply_listened(struct engine_execution *execution,
+                                  const struct engine_event *event)
+{
+    struct engine_token *token = engine_token_find(execution, event->token);
+    REQUIRE(token != NULL && token->guard);
+    REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_LISTENED, ENGINE_WAIT_NONE));
+    return RESULT_OK;
 }
 
 enum result engine_apply_locals_set(struct engine_execution *execution,

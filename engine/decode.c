@@ -29,21 +29,22 @@
     X(SEQUENCE, "sequence")                                                                        \
     X(STARTED_AT, "startedAt")                                                                     \
     X(UPDATED_AT, "updatedAt")                                                                     \
-    X(ENDED_AT, "endedAt") X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage")             \
-        X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence")    \
-            X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end")              \
-                X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(  \
-                    TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")   \
-                    X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")    \
-                        X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
-                            X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
-                                EXECUTION, "execution") X(NODES, "nodes")                          \
-                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
-                                    X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
-                                        X(SCOPES, "scopes") X(JOINS, "joins") X(INBOX, "inbox")    \
-                                            X(STEPS, "executionMap") X(LOGS, "logs")               \
-                                                X(LOG_INDEX, "logIndex")                           \
-                                                    X(LOG_SHIPPED, "lastPersistedLogIndex")
+    X(ENDED_AT, "endedAt")                                                                         \
+    X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId")       \
+        X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(   \
+            WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")   \
+            X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
+                X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
+                    X(REQUEST, "request") X(RESPONSE, "response") X(CONTEXT, "context")            \
+                        X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume")              \
+                            X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution")    \
+                                X(NODES, "nodes") X(FIRST_REQUEST, "firstRequest")                 \
+                                    X(FIRST_CONTEXT, "firstContext")                               \
+                                        X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")   \
+                                            X(SCOPES, "scopes") X(JOINS, "joins")                  \
+                                                X(INBOX, "inbox") X(STEPS, "executionMap")         \
+                                                    X(LOGS, "logs") X(LOG_INDEX, "logIndex")       \
+                                                        X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -59,11 +60,11 @@
     X(RESUME, "resume")                                                                            \
     X(PATH, "path")                                                                                \
     X(ATTEMPTS, "attempts")                                                                        \
-    X(ATTEMPTS_BEFORE, "attemptsBefore") X(RETRIES, "retries") X(CALLBACKS, "callbacks")           \
-        X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(INSTANCE, "instance")                \
-            X(SHOWN, "shown") X(ARMED, "armed") X(OWN, "own") X(LOCAL, "local")                    \
-                X(OUTPUT, "output") X(CALLBACK, "callback") X(TIMERS, "timers")                    \
-                    X(ANSWER, "answer")
+    X(ATTEMPTS_BEFORE, "attemptsBefore")                                                           \
+    X(RETRIES, "retries") X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase")              \
+        X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed")              \
+            X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")                  \
+                X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -311,7 +312,8 @@ static enum result read_timers(struct engine_execution *execution, struct engine
         timer->token = token->slot.id;
         timer->cycle = keep_text(execution, fields[TIMER_CYCLE]);
         REQUIRE(find_node(process, fields[TIMER_TASK], &timer->node));
-        REQUIRE(process->nodes[timer->node].attached_to == token->node);
+        REQUIRE(process->nodes[timer->node].attached_to == token->node ||
+                (token->guard && process->nodes[timer->node].scope == token->node));
         REQUIRE(fields[TIMER_DUE_AT].count > 0 &&
                 engine_fields_time(fields[TIMER_DUE_AT], 0, &timer->due_ms));
         REQUIRE(engine_fields_time(fields[TIMER_ARMED_AT], 0, &timer->armed_ms));
@@ -364,6 +366,8 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
     token->shown = flag != 0;
     REQUIRE(take_u8(fields[TOKEN_ARMED], 1, &flag));
     token->armed = flag != 0;
+    REQUIRE(take_u8(fields[TOKEN_GUARD], 1, &flag));
+    token->guard = flag != 0;
     token->own = engine_part_keep(execution, fields[TOKEN_OWN]);
     token->local = engine_part_keep(execution, fields[TOKEN_LOCAL]);
     token->output = engine_part_keep(execution, fields[TOKEN_OUTPUT]);
@@ -385,7 +389,11 @@ static enum result read_state(struct engine_execution *execution, struct engine_
     token->due_ms = ENGINE_NO_DUE;
     token->flow = ENGINE_NONE;
     REQUIRE(fields[TOKEN_FLOW].count == 0 || find_flow(process, fields[TOKEN_FLOW], &token->flow));
-    REQUIRE(state == ENGINE_TOKEN_ARRIVED || state == ENGINE_TOKEN_FAILED || token->sequence > 0);
+    bool outside = state == ENGINE_TOKEN_ARRIVED || state == ENGINE_TOKEN_FAILED;
+    REQUIRE(outside || state == ENGINE_TOKEN_LISTENING || token->sequence > 0);
+    REQUIRE(state != ENGINE_TOKEN_LISTENING || token->guard);
+    REQUIRE(!token->guard || ((outside || state == ENGINE_TOKEN_LISTENING) &&
+                              process->nodes[token->node].triggered_by_event));
     REQUIRE(!inside || token->child != 0);
     REQUIRE(state != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
     if (state == ENGINE_TOKEN_WAITING) {
@@ -465,7 +473,7 @@ static enum result link_tokens(struct engine_execution *execution)
         struct engine_scope *scope = engine_scope_find(execution, token->scope);
         engine_chain_append(&execution->tokens, &scope->tokens, ENGINE_LINK_IN_SCOPE,
                             engine_token_slot(execution, token));
-        scope->live++;
+        scope->live += !token->guard;
         if (token->child != 0) {
             struct engine_scope *child = engine_scope_find(execution, token->child);
             REQUIRE(child != NULL && child->host == token->slot.id &&

@@ -171,6 +171,7 @@ static uint32_t write_work_pairs(const struct engine_execution *execution,
     OPTIONAL_UINT("instance", token->instance);
     OPTIONAL_UINT("shown", (uint32_t)token->shown);
     OPTIONAL_UINT("armed", (uint32_t)token->armed);
+    OPTIONAL_UINT("guard", (uint32_t)token->guard);
     OPTIONAL_VALUE("own", token->own);
     OPTIONAL_VALUE("local", token->local);
     OPTIONAL_VALUE("output", token->output);

@@ -50,6 +50,8 @@ enum engine_token_state {
     ENGINE_TOKEN_WAITING,
     ENGINE_TOKEN_INSIDE,
     ENGINE_TOKEN_FAILED,
+    ENGINE_TOKEN_LISTENING, /* a guard: its event sub-process begins when one of its events happens
+                             */
     ENGINE_TOKEN_STATE_COUNT
 };
 
@@ -127,8 +129,9 @@ struct engine_token {
     uint8_t phase;            /* CALLING: enum engine_phase */
     bool shown;               /* its step's blob was asked for */
     bool armed;               /* its boundary timers were armed */
-    int64_t since_ms;         /* in WAITING */
-    int64_t due_ms;           /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
+    bool guard; /* before an event sub-process, for as long as the scope lives; no part of `live` */
+    int64_t since_ms; /* in WAITING */
+    int64_t due_ms;   /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
     struct engine_chain timers; /* boundary timers on its node */
     struct span own;            /* MAP, or empty: an instance's element and counter */
     struct span local;          /* MAP, or empty: made by the node's inputs */
@@ -173,7 +176,7 @@ struct engine_scope {
     uint32_t host;           /* token in the parent; 0: the root */
     uint32_t node;           /* the host's node; ENGINE_NONE: the root */
     uint8_t kind;            /* enum engine_scope_kind */
-    uint32_t live;           /* tokens in it, those in joins included */
+    uint32_t live;           /* tokens in it, those in joins included, guards left out */
     const struct engine_process *process;
     struct engine_chain tokens;
     struct engine_chain joins;

@@ -3,6 +3,8 @@
  */
 #include "engine/failure.h"
 
+#include "engine/fields.h"
+#include "engine/handler.h"
 #include "engine/scope.h"
 #include "proto/base/assert.h"
 #include "proto/wire/writer.h"
@@ -49,63 +51,149 @@ void engine_fail_unsupported(struct engine_decision *decision, const struct engi
                             SPAN_ARG(visit->node->id), engine_kind_trace_name(visit->node->kind)));
 }
 
-/* ---- BPMN errors ---- */
+/* ---- what is thrown: BPMN errors and escalations ---- */
 
-/* Of the boundary events on a node: the one with this code, else the first that catches all, else
- * NULL. */
-static const struct engine_node *catcher_on(const struct engine_process *process,
-                                            const struct engine_node *node, struct span code)
+/* Who catches what was thrown. */
+struct catcher {
+    const struct engine_node *event; /* boundary event, or start event of an event sub-process */
+    const struct engine_token *host; /* of the boundary event; NULL: it is an event sub-process */
+    const struct engine_scope *scope;
+};
+
+/* traps.md 8: at one level the one with this code, else the first that catches all. */
+static const struct engine_node *better(const struct engine_node *so_far,
+                                        const struct engine_node *event,
+                                        enum engine_event_kind kind, struct span code)
 {
-    const struct engine_node *catch_all = NULL;
-    for (uint32_t i = 0; i < node->boundaries.count; i++) {
-        const struct engine_node *boundary = &process->nodes[node->boundaries.at[i]];
-        if (boundary->event_count == 0 || boundary->events[0].kind != ENGINE_ON_ERROR) {
-            continue;
-        }
-        struct span caught = boundary->events[0].code;
-        if (caught.count > 0 && span_equal(caught, code)) {
-            return boundary;
-        }
-        catch_all = caught.count == 0 && catch_all == NULL ? boundary : catch_all;
+    if (event == NULL || event->event_count == 0 || event->events[0].kind != kind) {
+        return so_far;
     }
-    return catch_all;
+    struct span caught = event->events[0].code;
+    bool exact = caught.count > 0 && span_equal(caught, code);
+    bool had_exact = so_far != NULL && so_far->events[0].code.count > 0;
+    return (exact && !had_exact) || (caught.count == 0 && so_far == NULL) ? event : so_far;
 }
 
-/* {"code", "message"}: what a handler sees as `output`. */
-static struct span error_value(struct engine_decision *decision, struct span code,
-                               struct span message)
+static const struct engine_node *catcher_on(const struct engine_process *process,
+                                            const struct engine_node *node,
+                                            enum engine_event_kind kind, struct span code)
 {
-    struct wire_writer writer;
-    wire_writer_init(&writer, decision->arena, code.count + message.count + 32);
-    wire_write_map(&writer, 2);
-    wire_pair_string(&writer, "code", code);
-    wire_pair_string(&writer, "message", message);
-    return wire_writer_span(&writer);
+    const struct engine_node *found = NULL;
+    for (uint32_t i = 0; i < node->boundaries.count; i++) {
+        found = better(found, &process->nodes[node->boundaries.at[i]], kind, code);
+    }
+    return found;
 }
 
-void engine_throw(struct engine_decision *decision, const struct engine_visit *visit,
-                  enum engine_token_state resume, struct span code, struct span message)
+static const struct engine_node *catcher_in(const struct engine_scope *scope,
+                                            enum engine_event_kind kind, struct span code)
 {
-    const struct engine_execution *execution = decision->execution;
+    const struct engine_node *found = NULL;
+    struct engine_indexes handlers = engine_handlers_of(scope);
+    for (uint32_t i = 0; i < handlers.count; i++) {
+        found = better(found, engine_handler_start(scope->process, handlers.at[i]), kind, code);
+    }
+    return found;
+}
+
+/*
+ * traps.md 8: from inside out, at each level the boundary events of the activity, then the event
+ * sub-processes of the scope that it is in. What a handler throws is not for the scope's own
+ * handlers; the boundary of an activity with instances is around all of them.
+ */
+static bool find_catcher(const struct engine_execution *execution, const struct engine_visit *visit,
+                         enum engine_event_kind kind, struct span code, struct catcher *out)
+{
     const struct engine_token *host = visit->token;
     const struct engine_scope *scope = visit->scope;
     while (host != NULL) {
-        /* traps.md 8: an event sub-process of the scope would come before this boundary (issue 3).
-         */
-        const struct engine_node *handler =
-            scope->kind == ENGINE_SCOPE_BODY
-                ? NULL /* traps.md 7: the boundary is around the body */
-                : catcher_on(scope->process, &scope->process->nodes[host->node], code);
-        if (handler != NULL) {
-            engine_decision_step(decision, visit->token, false);
-            engine_scope_interrupt(decision, host, visit->token, handler->index,
-                                   error_value(decision, code, message));
-            return;
+        const struct engine_node *node = &scope->process->nodes[host->node];
+        bool is_instance = scope->kind == ENGINE_SCOPE_BODY;
+        *out = (struct catcher){.host = host, .scope = scope};
+        out->event = is_instance ? NULL : catcher_on(scope->process, node, kind, code);
+        if (out->event == NULL && !node->triggered_by_event) {
+            out->host = NULL;
+            out->event = catcher_in(scope, kind, code);
+        }
+        if (out->event != NULL) {
+            return true;
         }
         host = engine_token_find(execution, scope->host);
         scope = engine_scope_find(execution, scope->parent);
         ASSERT((host == NULL) == (scope == NULL));
     }
-    /* An error end event need not name a code; an incident needs one. */
-    engine_fail(decision, visit, resume, code.count > 0 ? code : span_text("BpmnError"), message);
+    return false;
+}
+
+/* {"code", "message"}: what a handler sees as `output`. */
+static struct span thrown_value(struct engine_decision *decision, struct span code,
+                                struct span message)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, decision->arena, code.count + message.count + 32);
+    wire_write_map(&writer, 1u + (message.count > 0));
+    wire_pair_string(&writer, "code", code);
+    if (message.count > 0) {
+        wire_pair_string(&writer, "message", message);
+    }
+    return wire_writer_span(&writer);
+}
+
+/* The variables that the catching event names. */
+static void set_variable(struct engine_decision *decision, const struct catcher *catcher,
+                         struct span name, struct span text)
+{
+    if (name.count > 0) {
+        struct span value = engine_decision_string(decision, text);
+        struct engine_event *event = engine_emit(decision, ENGINE_EVENT_MERGED);
+        event->scope = catcher->scope->slot.id;
+        event->flags = ENGINE_PAYLOAD_EXECUTION;
+        event->value = engine_fields_single(decision->arena, name, value);
+    }
+}
+
+/* True: the thrower is still there. */
+static bool begin_catcher(struct engine_decision *decision, const struct engine_visit *visit,
+                          const struct catcher *catcher, struct span code, struct span message)
+{
+    const struct engine_node *event = catcher->event;
+    struct span output = thrown_value(decision, code, message);
+    set_variable(decision, catcher, event->events[0].code_variable, code);
+    set_variable(decision, catcher, event->events[0].message_variable, message);
+    if (catcher->host == NULL) {
+        engine_handler_begin(decision, catcher->scope, event, visit->token, output);
+        return !engine_handler_interrupts(event);
+    }
+    if (event->interrupting || event->events[0].kind == ENGINE_ON_ERROR) {
+        engine_scope_interrupt(decision, catcher->host, visit->token, event->index, output);
+        return false;
+    }
+    engine_scope_add_token(decision, catcher->scope, event->index, ENGINE_NONE, visit->token,
+                           output);
+    return true;
+}
+
+void engine_throw(struct engine_decision *decision, const struct engine_visit *visit,
+                  enum engine_token_state resume, struct span code, struct span message)
+{
+    struct catcher catcher;
+    if (find_catcher(decision->execution, visit, ENGINE_ON_ERROR, code, &catcher)) {
+        engine_decision_step(decision, visit->token, false);
+        (void)begin_catcher(decision, visit, &catcher, code, message);
+    } else { /* An error end event need not name a code; an incident needs one. */
+        engine_fail(decision, visit, resume, code.count > 0 ? code : span_text("BpmnError"),
+                    message);
+    }
+}
+
+void engine_escalate(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    struct catcher catcher;
+    struct span code = visit->node->events[0].code;
+    if (!find_catcher(decision->execution, visit, ENGINE_ON_ESCALATION, code, &catcher) ||
+        begin_catcher(decision, visit, &catcher, code, SPAN_EMPTY)) {
+        engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
+    } else {
+        engine_decision_step(decision, visit->token, false);
+    }
 }

@@ -1,6 +1,7 @@
 /*
  * failure.h: what goes wrong in the modelled process: BPMN errors, which look for a handler, and
- * incidents, which end the run and keep its tokens (engine.md 2, 8).
+ * incidents, which end the run and keep its tokens (engine.md 2, 8); escalations, which are no
+ * failure but find their way like errors.
  */
 #ifndef ENGINE_FAILURE_H
 #define ENGINE_FAILURE_H
@@ -13,12 +14,16 @@ void engine_fail(struct engine_decision *decision, const struct engine_visit *vi
 /* The run fails, no token in particular. */
 void engine_fail_execution(struct engine_decision *decision, struct span code, struct span message);
 /*
- * A BPMN error is thrown where the token is: to the nearest boundary event that catches the code,
- * from inside out, through sub-processes and call activities; at one level a specific code beats a
- * catch-all. Uncaught: engine_fail.
+ * A BPMN error is thrown where the token is: to the nearest boundary event or event sub-process
+ * that catches the code, from inside out, through sub-processes and call activities; at one level a
+ * specific code beats a catch-all. Uncaught: engine_fail.
  */
 void engine_throw(struct engine_decision *decision, const struct engine_visit *visit,
                   enum engine_token_state resume, struct span code, struct span message);
+
+/* The node's escalation, the same way (traps.md 9). Its token has done its work, unless what caught
+ * it took it away; uncaught it means nothing. */
+void engine_escalate(struct engine_decision *decision, const struct engine_visit *visit);
 
 /* An expression of the node failed: `what` says which, "condition of flow \"x\"". */
 void engine_fail_expression(struct engine_decision *decision, const struct engine_visit *visit,

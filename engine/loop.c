@@ -336,17 +336,10 @@ static bool find_next(struct engine_decision *decision, const struct engine_visi
 /* The others are not needed any more. */
 static void cancel_others(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    const struct engine_execution *execution = decision->execution;
-    if (visit->scope->live == 1) {
-        return;
+    if (visit->scope->live > 1) {
+        engine_scope_cancel_others(decision, visit->scope, visit->token);
+        engine_emit(decision, ENGINE_EVENT_SCOPE_CLEARED)->scope = visit->scope->slot.id;
     }
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &visit->scope->tokens,
-                     ENGINE_LINK_IN_SCOPE)) {
-        if (token != visit->token) {
-            engine_scope_cancel_inside(decision, token);
-        }
-    }
-    engine_emit(decision, ENGINE_EVENT_SCOPE_CLEARED)->scope = visit->scope->slot.id;
 }
 
 void engine_loop_leave(struct engine_decision *decision, const struct engine_visit *visit)

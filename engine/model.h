@@ -170,6 +170,7 @@ struct engine_node {
     struct engine_indexes boundaries; /* boundary events attached to it */
     struct engine_indexes children;   /* nodes directly inside (sub-processes) */
     struct engine_indexes starts; /* children that get a token when the scope opens (engine.md 3) */
+    struct engine_indexes handlers; /* children that are event sub-processes */
 
     const struct engine_event_definition *events;
     uint32_t event_count;
@@ -205,8 +206,8 @@ struct engine_node {
     enum engine_join_rule join;
     uint32_t link_target; /* link throw event: the catch event that it leads to, or ENGINE_NONE */
     /*
-     * Inclusive and complex gateway with several incoming flows: for each of them, in order, one bit
-     * a node of the process (engine_node_leads_to); else NULL.
+     * Inclusive and complex gateway with several incoming flows: for each of them, in order, one
+     * bit a node of the process (engine_node_leads_to); else NULL.
      */
     const uint8_t *reach;
     const struct engine_shape *shape; /* NULL: not drawn */
@@ -265,6 +266,7 @@ struct engine_process {
      * flow (engine.md 3). Empty: StartTaskNotFound.
      */
     struct engine_indexes starts;
+    struct engine_indexes handlers; /* event sub-processes at process level */
     /* private to model.c: nodes by id (engine_process_index); NULL: searched one by one */
     const uint32_t *slots;
     uint32_t slot_count;

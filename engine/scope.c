@@ -7,6 +7,7 @@
 #include "engine/call.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
+#include "engine/handler.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
@@ -62,6 +63,8 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
     event->text = process != NULL ? process->id : SPAN_EMPTY;
     event->count = process != NULL ? process->version : 0;
     event->value = variables;
+    engine_handler_guard(decision, process != NULL ? process : visit->scope->process,
+                         process != NULL ? process->handlers : visit->node->handlers, scope);
     for (uint32_t i = 0; i < starts.count; i++) {
         add_start_token(decision, visit->token, scope, starts.at[i]);
     }
@@ -69,7 +72,7 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
 
 /* ---- ending ---- */
 
-void engine_scope_spend(struct engine_decision *decision, const struct engine_scope *scope)
+static void announce_spent(struct engine_decision *decision, const struct engine_scope *scope)
 {
     if (scope->host == 0) {
         if (decision->execution->inbox_count > 0) {
@@ -85,6 +88,19 @@ void engine_scope_spend(struct engine_decision *decision, const struct engine_sc
     event->token = scope->host;
 }
 
+void engine_scope_spend(struct engine_decision *decision, const struct engine_scope *scope)
+{
+    const struct engine_execution *execution = decision->execution;
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
+                     ENGINE_LINK_IN_SCOPE)) {
+        if (token->guard) {
+            engine_scope_cancel_inside(decision, token);
+            engine_emit_token(decision, ENGINE_EVENT_CANCELLED, token);
+        }
+    }
+    announce_spent(decision, scope);
+}
+
 void engine_scope_consume(struct engine_decision *decision, const struct engine_visit *visit)
 {
     ASSERT(visit->scope->live > 0);
@@ -98,16 +114,10 @@ void engine_scope_consume(struct engine_decision *decision, const struct engine_
 /* traps.md 10: terminate ends its own scope only; inside a sub-process the parent goes on. */
 void engine_scope_terminate(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    const struct engine_execution *execution = decision->execution;
     engine_decision_step(decision, visit->token, false);
-    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &visit->scope->tokens,
-                     ENGINE_LINK_IN_SCOPE)) {
-        if (token != visit->token) {
-            engine_scope_cancel_inside(decision, token);
-        }
-    }
+    engine_scope_cancel_others(decision, visit->scope, visit->token);
     engine_emit(decision, ENGINE_EVENT_SCOPE_CLEARED)->scope = visit->scope->slot.id;
-    engine_scope_spend(decision, visit->scope);
+    announce_spent(decision, visit->scope);
 }
 
 /* ---- interrupting ---- */
@@ -147,6 +157,18 @@ void engine_scope_cancel_inside(struct engine_decision *decision, const struct e
         for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
                          ENGINE_LINK_IN_SCOPE)) {
             cancel_one(decision, token);
+        }
+    }
+}
+
+void engine_scope_cancel_others(struct engine_decision *decision, const struct engine_scope *scope,
+                                const struct engine_token *kept)
+{
+    const struct engine_execution *execution = decision->execution;
+    for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
+                     ENGINE_LINK_IN_SCOPE)) {
+        if (token != kept) {
+            engine_scope_cancel_inside(decision, token);
         }
     }
 }

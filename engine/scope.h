@@ -30,6 +30,9 @@ uint32_t engine_scope_add_token(struct engine_decision *decision, const struct e
                                 struct span output);
 /* Effects that undo what the host and every token inside it has going on outside. */
 void engine_scope_cancel_inside(struct engine_decision *decision, const struct engine_token *host);
+/* The same for every token of the scope but one; `kept` may be NULL. */
+void engine_scope_cancel_others(struct engine_decision *decision, const struct engine_scope *scope,
+                                const struct engine_token *kept);
 /* Drops the calls in flight of all tokens, which stay: the run has failed. */
 void engine_scope_drop_calls(struct engine_decision *decision);
 

@@ -5,6 +5,7 @@
 
 #include "engine/apply.h"
 #include "engine/failure.h"
+#include "engine/handler.h"
 #include "engine/scope.h"
 #include "engine/time/iso8601.h"
 #include "proto/base/assert.h"
@@ -63,21 +64,20 @@ static bool find_moment(struct engine_decision *decision, const struct engine_vi
 {
     const struct engine_event_definition *definition = &node->events[0];
     struct engine_evaluation evaluation = {0};
+    enum engine_token_state resume = (enum engine_token_state)visit->token->state;
     struct span what = ENGINE_TEXT(decision, "timer \"%.*s\"", SPAN_ARG(node->id));
     *moment = (struct moment){.due_ms = ENGINE_NO_DUE};
     if (definition->timer_value != NULL &&
         engine_expression_evaluate(definition->timer_value, &scene->names, decision->arena,
                                    &evaluation) != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what,
-                               evaluation.error.message);
+        engine_fail_expression(decision, visit, resume, what, evaluation.error.message);
         return false;
     }
     struct span text = wire_string_or(evaluation.value, "");
     int64_t now_ms = decision->execution->now_ms;
     if (!read_moment(definition->timer, text, now_ms, moment)) {
         struct span reason = ENGINE_TEXT(decision, "\"%.*s\": %s", SPAN_ARG(text), moment->reason);
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, what,
-                               (const char *)reason.bytes);
+        engine_fail_expression(decision, visit, resume, what, (const char *)reason.bytes);
         return false;
     }
     if (moment->in_past) {
@@ -138,7 +138,9 @@ void engine_timer_fire(struct engine_decision *decision, const struct engine_tok
     struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_TIMER_FIRED, host);
     event->node = timer->node;
     event->at_ms = boundary->interrupting ? ENGINE_NO_DUE : next_due(decision, timer);
-    if (boundary->interrupting) {
+    if (host->guard) {
+        engine_handler_begin(decision, scope, boundary, NULL, SPAN_EMPTY);
+    } else if (boundary->interrupting) {
         engine_scope_interrupt(decision, host, host, timer->node, SPAN_EMPTY);
     } else {
         engine_scope_add_token(decision, scope, timer->node, ENGINE_NONE, host, SPAN_EMPTY);

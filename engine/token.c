@@ -27,7 +27,8 @@ _Static_assert(ENGINE_TOKEN_STATE_COUNT <= 16, "a cell has four bits for the sta
 
 static const uint8_t token_table[ENGINE_TOKEN_STATE_COUNT][ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_TOKEN_ARRIVED] = {ON(ENTERED) = TO_FRONT(ENTERED), ON(JOINED) = TO_GONE,
-                              ON(FAILED) = TO_PARKED(FAILED), ON(CANCELLED) = TO_GONE},
+                              ON(LISTENED) = TO_PARKED(LISTENING), ON(FAILED) = TO_PARKED(FAILED),
+                              ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_ENTERED] = {WORK_RESULTS},
     [ENGINE_TOKEN_ANSWERED] = {WORK_RESULTS},
     [ENGINE_TOKEN_RETURNING] = {ON(COMPLETED) = TO_FRONT(LEAVING), ON(FAILED) = TO_PARKED(FAILED),
@@ -41,6 +42,7 @@ static const uint8_t token_table[ENGINE_TOKEN_STATE_COUNT][ENGINE_EVENT_TYPE_COU
                               ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_INSIDE] = {ON(SCOPE_SPENT) = TO_FRONT(RETURNING), ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_FAILED] = {ON(RETRIED) = TO_BACK(ENTERED), ON(CANCELLED) = TO_GONE},
+    [ENGINE_TOKEN_LISTENING] = {ON(CANCELLED) = TO_GONE},
 };
 
 static const char *const state_names[ENGINE_TOKEN_STATE_COUNT] = {
@@ -49,6 +51,7 @@ static const char *const state_names[ENGINE_TOKEN_STATE_COUNT] = {
     [ENGINE_TOKEN_RETURNING] = "returning", [ENGINE_TOKEN_LEAVING] = "leaving",
     [ENGINE_TOKEN_CALLING] = "calling",     [ENGINE_TOKEN_WAITING] = "waiting",
     [ENGINE_TOKEN_INSIDE] = "inside",       [ENGINE_TOKEN_FAILED] = "failed",
+    [ENGINE_TOKEN_LISTENING] = "listening",
 };
 
 const char *engine_token_state_name(uint8_t state)

@@ -11,7 +11,7 @@ static const struct {
     const char *events;
 } legal[] = {
     {ENGINE_TOKEN_GONE, ""},
-    {ENGINE_TOKEN_ARRIVED, "entered|joined|failed|cancelled|"},
+    {ENGINE_TOKEN_ARRIVED, "entered|joined|listens|failed|cancelled|"},
     {ENGINE_TOKEN_ENTERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_ANSWERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_RETURNING, "completed|failed|cancelled|"},
@@ -20,6 +20,7 @@ static const struct {
     {ENGINE_TOKEN_WAITING, "callback|timed out|woken|completed|cancelled|"},
     {ENGINE_TOKEN_INSIDE, "scope spent|cancelled|"},
     {ENGINE_TOKEN_FAILED, "retried|cancelled|"},
+    {ENGINE_TOKEN_LISTENING, "cancelled|"},
 };
 
 static bool is_listed(const char *events, const char *name)

@@ -46,6 +46,7 @@ bool engine_element_reaches(const struct engine_element_ops *ops, uint8_t state)
         return ops->answer != engine_never;
     case ENGINE_TOKEN_INSIDE:
     case ENGINE_TOKEN_RETURNING:
+    case ENGINE_TOKEN_LISTENING:
         return ops->back != engine_never;
     case ENGINE_TOKEN_LEAVING:
         return ops->leave != engine_never;

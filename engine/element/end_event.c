@@ -23,6 +23,8 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
         engine_scope_terminate(decision, visit);
     } else if (kind == ENGINE_ON_ERROR) {
         throw_error(decision, visit);
+    } else if (kind == ENGINE_ON_ESCALATION) {
+        engine_escalate(decision, visit);
     } else {
         engine_fail_unsupported(decision, visit);
     }
@@ -34,6 +36,6 @@ const struct engine_element_ops engine_element_end_event = {
     .work = work,
     .answer = engine_never,
     .back = engine_never,
-    .leave = engine_never,
+    .leave = engine_leave_activity,
     .cancel = engine_cancel_nothing,
 };

@@ -1,11 +1,21 @@
 /*
  * sub_process.c: an embedded sub-process: a scope with its own local variables, which its inputs
- * make.
+ * make. An event sub-process is one too, once its event has happened.
  */
 #include "engine/activity.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
+#include "engine/handler.h"
 #include "engine/scope.h"
+
+static void arrive(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (visit->token->guard) {
+        engine_handler_listen(decision, visit);
+    } else {
+        engine_arrive_enter(decision, visit);
+    }
+}
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
@@ -37,7 +47,7 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
 
 const struct engine_element_ops engine_element_sub_process = {
     .name = "subProcess",
-    .arrive = engine_arrive_enter,
+    .arrive = arrive,
     .work = work,
     .answer = engine_never,
     .back = back,

@@ -17,6 +17,8 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
     bool leads_on = event == ENGINE_ON_LINK && visit->node->link_target != ENGINE_NONE;
     if (event == ENGINE_ON_NONE || leads_on) {
         engine_work_pass(decision, visit);
+    } else if (event == ENGINE_ON_ESCALATION) {
+        engine_escalate(decision, visit);
     } else {
         engine_fail_unsupported(decision, visit);
     }

@@ -261,8 +261,8 @@ Test(lint, what_is_not_executed_yet_is_refused_by_name)
         {"<adHocSubProcess id='x'/>", "an ad-hoc sub-process is not"},
         {"<intermediateCatchEvent id='x'><signalEventDefinition/></intermediateCatchEvent>",
          "a signal catch event is not"},
-        {"<intermediateThrowEvent id='x'><escalationEventDefinition/></intermediateThrowEvent>",
-         "an escalation throw event is not"},
+        {"<intermediateThrowEvent id='x'><compensateEventDefinition/></intermediateThrowEvent>",
+         "a compensation throw event is not"},
         {"<receiveTask id='x' instantiate='true'/>", "instantiate=\"true\" is not"},
         {"<intermediateCatchEvent "
          "id='x'><timerEventDefinition><timeDuration>PT1S</timeDuration></"

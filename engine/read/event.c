@@ -158,6 +158,9 @@ static void read_error(const struct reading *reading, struct engine_event_defini
 static void read_escalation(const struct reading *reading, struct engine_event_definition *out)
 {
     read_code(reading, "escalationRef", "escalation", "escalationCode", out);
+    out->code_variable =
+        engine_draft_keep(reading->draft, engine_xml_attribute(reading->definition, XML_CAMUNDA,
+                                                               "escalationCodeVariable"));
 }
 
 static void read_compensation(const struct reading *reading, struct engine_event_definition *out)

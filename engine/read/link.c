@@ -197,6 +197,11 @@ static bool is_start(const struct engine_node *node)
     return node->kind == ENGINE_START_EVENT;
 }
 
+static bool is_handler(const struct engine_node *node)
+{
+    return node->triggered_by_event;
+}
+
 static struct engine_indexes select_nodes(struct arena *arena, const struct engine_node *nodes,
                                           struct engine_indexes children,
                                           bool (*wanted)(const struct engine_node *node))
@@ -279,9 +284,11 @@ void engine_link_lists(struct arena *arena, struct engine_process *model, struct
     }
     engine_reach_build(arena, model, nodes);
     model->starts = find_starts(arena, nodes, model->children);
+    model->handlers = select_nodes(arena, nodes, model->children, is_handler);
     for (uint32_t i = 0; i < model->node_count; i++) {
         if (engine_activity_is_scope(nodes[i].kind)) {
             nodes[i].starts = find_starts(arena, nodes, nodes[i].children);
+            nodes[i].handlers = select_nodes(arena, nodes, nodes[i].children, is_handler);
         }
     }
 }

@@ -108,6 +108,35 @@ static const char *const models[] = {
                             "</loopCondition></standardLoopCharacteristics></serviceTask>" END("e")
                                 FLOW("s", "sub") FLOW("sub", "m") FLOW("b", "m") FLOW("late", "m")
                                     FLOW("m", "u") FLOW("u", "qa") FLOW("qa", "e")),
+    /* event sub-processes: of an error, of timers beside and instead of their scope; escalations */
+    WORLD_BPMN(START("s") "<subProcess id='sub'>" SERVICE(
+        "a") "<userTask id='u'/>"
+             "<endEvent id='up'><escalationEventDefinition/></endEvent>" FLOW(
+                 "u",
+                 "up") "<subProcess id='h' triggeredByEvent='true'><startEvent id='hs'>"
+                       "<errorEventDefinition/></startEvent>" USER("fix") FLOW(
+                           "hs",
+                           "fix") "</subProcess><subProcess id='t' triggeredByEvent='true'>"
+                                  "<startEvent id='ts' "
+                                  "isInterrupting='false'><timerEventDefinition>"
+                                  "<timeCycle>R3/PT20S</timeCycle></timerEventDefinition></"
+                                  "startEvent>" SERVICE("b") FLOW(
+                                      "ts",
+                                      "b") "</subProcess></subProcess>"
+                                           "<subProcess id='e' triggeredByEvent='true'><startEvent "
+                                           "id='es' "
+                                           "isInterrupting='false'><escalationEventDefinition/></"
+                                           "startEvent>" SERVICE("qa") FLOW(
+                                               "es",
+                                               "qa") "</subProcess>"
+                                                     "<subProcess id='l' "
+                                                     "triggeredByEvent='true'><startEvent id='ls'>"
+                                                     "<timerEventDefinition><timeDuration>PT5M</"
+                                                     "timeDuration>"
+                                                     "</timerEventDefinition></startEvent>" END(
+                                                         "le")
+                                                         FLOW("ls", "le") "</subProcess>" FLOW(
+                                                             "s", "sub")),
 };
 
 static const char modules[] =
@@ -193,7 +222,7 @@ static bool settle(struct world *world)
                                     "{\"execution\":{\"again\":false}}");
         } else if (!world_callback(world, NULL, "{}") && !world_callback(world, "u", "{}") &&
                    !world_callback(world, "a", "{}") && !world_callback(world, "qa", "{}") &&
-                   !world_callback(world, "b", "{}")) {
+                   !world_callback(world, "b", "{}") && !world_callback(world, "fix", "{}")) {
             world_pass(world, 60000);
         }
     }

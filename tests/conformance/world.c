@@ -115,6 +115,10 @@ static void check_conserved(const struct engine_execution *execution)
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
         uint32_t live = scope->tokens.count;
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
+                         ENGINE_LINK_IN_SCOPE)) {
+            live -= token->guard;
+        }
         for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             ASSERT(join->count > 0);
