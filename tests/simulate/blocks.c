@@ -189,6 +189,13 @@ static void told_task(struct block *block)
 
 /* ---- gateways ---- */
 
+/* By what it was started with: true or false for the whole life. */
+static void put_condition(struct block *block, struct block_exit *branch)
+{
+    (void)snprintf(branch->condition, sizeof branch->condition, "=x%u &gt; %u",
+                   sim_below(&block->random, 4), sim_below(&block->random, 9));
+}
+
 static void choice(struct block *block)
 {
     uint32_t gate = block_enter(block);
@@ -200,8 +207,7 @@ static void choice(struct block *block)
     for (uint32_t i = 0; i < count; i++) {
         branches[i] = (struct block_exit){.node = gate, .flow = i == 0 ? fallback : 0};
         if (i > 0) {
-            (void)snprintf(branches[i].condition, sizeof branches[i].condition, "=x%u &gt; %u",
-                           sim_below(&block->random, 4), sim_below(&block->random, 9));
+            put_condition(block, &branches[i]);
         }
         if (i == 0 || sim_chance(&block->random, 70)) {
             block_inside(block, &branches[i], i);
@@ -268,6 +274,106 @@ static void loop(struct block *block)
     plain_task(block); /* a way out that leads somewhere, whatever follows */
 }
 
+/* As many ways as conditions are true; the join waits for just those. */
+static void inclusive(struct block *block)
+{
+    uint32_t fork = block_enter(block);
+    uint32_t count = sim_between(&block->random, 2, BLOCK_BRANCHES_MAX);
+    uint32_t fallback = ++block->builder->flow_count;
+    block_put(block->builder, "<inclusiveGateway id='n%u' default='f%u'/>", fork, fallback);
+    struct block_exit branches[BLOCK_BRANCHES_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        branches[i] = (struct block_exit){.node = fork, .flow = i == 0 ? fallback : 0};
+        if (i > 0) {
+            put_condition(block, &branches[i]);
+        }
+        block_inside(block, &branches[i], i);
+    }
+    uint32_t join = block_node(block->builder);
+    for (uint32_t i = 0; i < count; i++) {
+        block_flow(block->builder, &branches[i], join);
+    }
+    *block->at = (struct block_exit){.node = join};
+    block_put(block->builder, "<inclusiveGateway id='n%u'/>", join);
+}
+
+static void link(struct block *block)
+{
+    uint32_t from = block_enter(block);
+    uint32_t to = block_node(block->builder);
+    block_put(block->builder,
+              "<intermediateThrowEvent id='n%u'><linkEventDefinition name='l%u'/>"
+              "</intermediateThrowEvent><intermediateCatchEvent id='n%u'>"
+              "<linkEventDefinition name='l%u'/></intermediateCatchEvent>",
+              from, from, to, from);
+    *block->at = (struct block_exit){.node = to};
+}
+
+/* ---- activities with a loop marker ---- */
+
+static void put_marked_call(struct block *block, const char *marker)
+{
+    uint32_t node = block_enter(block);
+    block_put(block->builder,
+              "<serviceTask id='n%u'><extensionElements><zeebe:taskDefinition type='work'/>"
+              "</extensionElements>%s</serviceTask>",
+              node, marker);
+    struct sim_task *task = block_task(block->builder, node);
+    task->status = 200;
+    task->reply = good_reply(block, node);
+}
+
+static void instances_of_task(struct block *block)
+{
+    char marker[160];
+    (void)snprintf(marker, sizeof marker,
+                   "<multiInstanceLoopCharacteristics isSequential='%s'><loopCardinality>=%u"
+                   "</loopCardinality></multiInstanceLoopCharacteristics>",
+                   sim_chance(&block->random, 40) ? "true" : "false", sim_below(&block->random, 4));
+    put_marked_call(block, marker);
+}
+
+static void standard_loop(struct block *block)
+{
+    char marker[120];
+    (void)snprintf(marker, sizeof marker, "<standardLoopCharacteristics loopMaximum='%u'/>",
+                   sim_between(&block->random, 1, 3));
+    put_marked_call(block, marker);
+}
+
+/* One for each element of a collection; what they make is collected in order. */
+static void collected(struct block *block)
+{
+    uint32_t node = block_enter(block);
+    block_put(block->builder,
+              "<userTask id='n%u'><multiInstanceLoopCharacteristics><extensionElements>"
+              "<zeebe:loopCharacteristics inputCollection='=[x0, x1]' inputElement='item' "
+              "outputCollection='os%u' outputElement='=item + 1'/></extensionElements>"
+              "</multiInstanceLoopCharacteristics></userTask>",
+              node, node);
+    struct sim_task *task = block_task(block->builder, node);
+    task->waits = true;
+    task->callback = block_json(block->builder, "{\"said\":%u}", node);
+}
+
+static void put_instances_of_scope(struct block *block, bool sequential)
+{
+    uint32_t host = block_enter(block);
+    struct block_exit inner = {.node = block_node(block->builder)};
+    block_put(block->builder,
+              "<subProcess id='n%u'><multiInstanceLoopCharacteristics isSequential='%s'>"
+              "<loopCardinality>=2</loopCardinality></multiInstanceLoopCharacteristics>"
+              "<startEvent id='n%u'/>",
+              host, sequential ? "true" : "false", inner.node);
+    block_inside(block, &inner, 0);
+    block_put(block->builder, "</subProcess>");
+}
+
+static void one_after_the_other(struct block *block)
+{
+    put_instances_of_scope(block, true);
+}
+
 /* ---- scopes ---- */
 
 static void sub_process(struct block *block)
@@ -326,7 +432,7 @@ static void terminate(struct block *block)
     struct block_exit to_waiting = {.node = split}, to_end = {.node = split};
     block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, split);
     block_flow(block->builder, &to_waiting, waiting);
-    put_user(block, waiting, false);
+    put_user(block, waiting, !block->builder->model->confluent);
     block_inside(block, &to_end, 0);
     block_flow(block->builder, &to_end, end);
     block_put(block->builder,
@@ -522,6 +628,11 @@ static void shared_variable(struct block *block)
     *block->at = (struct block_exit){.node = merge};
 }
 
+static void all_at_once(struct block *block)
+{
+    put_instances_of_scope(block, false);
+}
+
 static void failing_task(struct block *block)
 {
     struct sim_task *task = put_call(block, block_enter(block), "serviceTask");
@@ -585,6 +696,12 @@ const struct block_row block_rows[] = {
     {"parallel",            9, 2, false, parallel},
     {"implicitSplit",       5, 2, false, implicit_split},
     {"loop",                5, 2, false, loop},
+    {"inclusive",           5, 2, false, inclusive},
+    {"link",                2, 9, false, link},
+    {"instancesOfTask",     4, 9, false, instances_of_task},
+    {"standardLoop",        3, 9, false, standard_loop},
+    {"collected",           3, 9, false, collected},
+    {"oneAfterTheOther",    3, 2, false, one_after_the_other},
     {"subProcess",          6, 2, false, sub_process},
     {"callActivity",        5, 2, false, call_activity},
     {"deadEnd",             3, 2, false, dead_end},
@@ -601,6 +718,7 @@ const struct block_row block_rows[] = {
     {"interrupted",        12, 1, true,  interrupted},
     {"sharedVariable",     12, 1, true,  shared_variable},
     {"failingTask",         6, 1, true,  failing_task},
+    {"allAtOnce",           8, 1, true,  all_at_once},
     {"tangle",             16, 1, true,  tangle},
 };
 /* clang-format on */

@@ -142,6 +142,22 @@ static const char *left(const struct taking *taking)
     return NULL;
 }
 
+/* Over a link it comes by no flow. */
+static const char *linked(const struct taking *taking)
+{
+    struct books_token *token = token_of(taking->books, taking->event->token);
+    if (token == NULL) {
+        return "a token goes over a link that is not there";
+    }
+    token->flow = ENGINE_NONE;
+    return NULL;
+}
+
+static const char *instance_created(const struct taking *taking)
+{
+    return add_token(taking->books, taking->event->token, taking->event->scope, ENGINE_NONE);
+}
+
 static const char *consumed(const struct taking *taking)
 {
     struct books_token *token = token_of(taking->books, taking->event->token);
@@ -282,6 +298,9 @@ static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_STARTED] = started,
     [ENGINE_EVENT_TOKEN_CREATED] = token_created,
     [ENGINE_EVENT_LEFT] = left,
+    [ENGINE_EVENT_LINKED] = linked,
+    [ENGINE_EVENT_INSTANCE_CREATED] = instance_created,
+    [ENGINE_EVENT_INSTANCE_DONE] = consumed,
     [ENGINE_EVENT_CONSUMED] = consumed,
     [ENGINE_EVENT_CANCELLED] = cancelled,
     [ENGINE_EVENT_JOINED] = joined,

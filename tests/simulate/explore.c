@@ -114,9 +114,10 @@ static struct span token_text(const struct engine_execution *execution,
                      ENGINE_LINK_FIRST)) {
         timers = arena_format(arena, "%.*s %u:%u", SPAN_ARG(timers), timer->node, timer->fired);
     }
-    return arena_format(arena, "%u %u %u %u %u %u %.*s %.*s %.*s", token->scope, token->node,
-                        token->state, token->wait, token->phase, token->child, SPAN_ARG(timers),
-                        SPAN_ARG(token->local), SPAN_ARG(token->output));
+    return arena_format(arena, "%u %u %u %u %u %u %u %.*s %.*s %.*s %.*s", token->scope,
+                        token->node, token->state, token->wait, token->phase, token->child,
+                        token->instance, SPAN_ARG(timers), SPAN_ARG(token->local),
+                        SPAN_ARG(token->own), SPAN_ARG(token->output));
 }
 
 static void write_tokens(const struct engine_execution *execution, struct wire_writer *writer)
@@ -128,8 +129,9 @@ static void write_tokens(const struct engine_execution *execution, struct wire_w
     }
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
-        add(&texts, arena_format(writer->arena, "scope %u %u %.*s %.*s", scope->slot.id,
-                                 scope->host, SPAN_ARG(scope->variables), SPAN_ARG(scope->nodes)));
+        add(&texts, arena_format(writer->arena, "scope %u %u %u %u %.*s %.*s", scope->slot.id,
+                                 scope->host, scope->begun, scope->done, SPAN_ARG(scope->variables),
+                                 SPAN_ARG(scope->nodes)));
         for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             add(&texts, arena_format(writer->arena, "join %u %u %u %.*s", scope->slot.id,
@@ -302,7 +304,18 @@ static struct engine_execution *start(struct sim *sim, const struct sim_library 
 
 /* ---- the twin ---- */
 
-struct span sim_twin(struct sim *sim, const struct sim_library *library)
+static void count_work(const struct sim *sim, const struct engine_execution *execution,
+                       const struct choice *choice, uint32_t *work)
+{
+    const struct engine_token *token = engine_token_find(execution, choice->token);
+    const struct sim_task *task =
+        sim_model_task(sim->model, engine_token_node(execution, token)->id);
+    if (choice->kind == ENGINE_IN_CALL_DONE && token->phase == ENGINE_PHASE_EXECUTE) {
+        work[task - sim->model->tasks]++;
+    }
+}
+
+struct span sim_twin(struct sim *sim, const struct sim_library *library, uint32_t *work)
 {
     struct arena arena;
     struct proto_call_done done;
@@ -318,6 +331,9 @@ struct span sim_twin(struct sim *sim, const struct sim_library *library)
         int64_t due_ms = engine_next_due_ms(execution);
         if (choices.count == 0 && due_ms == INT64_MAX) {
             break;
+        }
+        if (choices.count > 0) {
+            count_work(sim, execution, &choices.at[0], work);
         }
         struct engine_input input =
             choices.count > 0 ? input_of(sim, execution, &choices.at[0], &done)

@@ -27,8 +27,11 @@ struct sim_ends {
  */
 struct span sim_end_of(const struct engine_execution *execution, struct arena *arena);
 
-/* The one end of a confluent model. Empty, and the run has failed: it does not end. */
-struct span sim_twin(struct sim *sim, const struct sim_library *library);
+/*
+ * The one end of a confluent model. Empty, and the run has failed: it does not end. work[n]: how
+ * often the module of task n works on the way; zeroed by the caller.
+ */
+struct span sim_twin(struct sim *sim, const struct sim_library *library, uint32_t *work);
 void sim_explore(struct sim *sim, const struct sim_library *library, struct sim_ends *ends);
 
 #endif

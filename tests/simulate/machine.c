@@ -20,6 +20,7 @@ enum {
     STALL_PERCENT = 1,
     FULL_PERCENT = 1,
     EFFECTS_BEFORE_DEATH_MAX = 160,
+    BOOT_RETRY_MS = 1000,
 };
 
 static const char *const actor_names[SIM_ACTOR_COUNT] = {
@@ -188,19 +189,32 @@ static void make_drains(struct sim *sim, struct sim_machine *machine, const uint
     settle(&machine->actors[SIM_AUDIT], actor_audit_turn, audit);
 }
 
+static void reboot(struct sim *sim, struct proto_message *message, uint64_t value)
+{
+    (void)message;
+    (void)value;
+    sim_machine_boot(sim);
+}
+
 void sim_machine_boot(struct sim *sim)
 {
     struct sim_machine *machine = sim->machine;
     struct actor_positions positions;
+    enum result result = sim_stores_open(sim, &machine->stores);
+    if (result == RESULT_FULL) {
+        sim_trace(sim, "a process starts, and finds no space");
+        sim_later(sim, BOOT_RETRY_MS, false, reboot, NULL, 0);
+        return;
+    }
+    if (result != RESULT_OK) {
+        sim_fail(sim, "the journal does not open: %s", result_text(result));
+        return;
+    }
     machine->boot++;
     machine->alive = true;
     machine->running = true;
     machine->effects_left = UINT64_MAX; /* recovery itself changes nothing */
     sim_trace(sim, "process %u starts", machine->boot);
-    sim_stores_open(sim, &machine->stores);
-    if (sim_failed(sim)) {
-        return;
-    }
     make_shards(sim, machine);
     struct actor_registry *registry = make_registry(sim, machine);
     recover(sim, machine, registry, &positions);
@@ -238,13 +252,6 @@ static void tear_down(struct sim *sim)
     }
     sim_stores_close(&machine->stores);
     sim_tap_listen(NULL);
-}
-
-static void reboot(struct sim *sim, struct proto_message *message, uint64_t value)
-{
-    (void)message;
-    (void)value;
-    sim_machine_boot(sim);
 }
 
 static void bury(struct sim *sim)

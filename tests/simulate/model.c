@@ -16,7 +16,7 @@
 enum {
     TEXT_BYTES = 2048,
     TASKS = 16,
-    CONFLUENT_PERCENT = 75,
+    CONFLUENT_PERCENT = 65,
     DEPTH_MAX = 3,
 };
 

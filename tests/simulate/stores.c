@@ -11,7 +11,7 @@
 #include "tests/simulate/power_cut_files.h"
 #include "tests/simulate/tap.h"
 
-enum { SEGMENT_BYTES = 16 << 10, FILE_OPERATIONS_MAX = 4 };
+enum { SEGMENT_BYTES = 48 << 10, FILE_OPERATIONS_MAX = 4 };
 
 /* ---- journal ---- */
 
@@ -243,7 +243,7 @@ void sim_stores_release(struct sim_stores *stores)
     power_cut_files_free(stores->disk);
 }
 
-void sim_stores_open(struct sim *sim, struct sim_stores *stores)
+enum result sim_stores_open(struct sim *sim, struct sim_stores *stores)
 {
     struct storage_journal_report report;
     struct storage_journal_options options = {.segment_bytes = SEGMENT_BYTES};
@@ -251,14 +251,15 @@ void sim_stores_open(struct sim *sim, struct sim_stores *stores)
     enum result result = storage_log_open(power_cut_files_layer(stores->disk), &options,
                                           &stores->journal.log, &report);
     if (result != RESULT_OK) {
-        sim_fail(sim, "the journal does not open: %s", result_text(result));
-        return;
+        stores->journal.log = NULL;
+        return result;
     }
     if (report.corrupt_batches > 0) {
         sim_fail(sim, "the journal has %u corrupt batches", report.corrupt_batches);
     }
     journal_ops.reader_next = stores->journal.log->ops->reader_next;
     journal_ops.reader_close = stores->journal.log->ops->reader_close;
+    return RESULT_OK;
 }
 
 void sim_stores_close(struct sim_stores *stores)

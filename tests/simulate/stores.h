@@ -44,8 +44,8 @@ struct sim_stores {
 
 void sim_stores_init(struct sim *sim, struct sim_stores *stores);
 void sim_stores_release(struct sim_stores *stores);
-/* A process begins, and opens the log. */
-void sim_stores_open(struct sim *sim, struct sim_stores *stores);
+/* A process begins, and opens the log. RESULT_FULL: not on a full disk; try again later. */
+MUST_USE enum result sim_stores_open(struct sim *sim, struct sim_stores *stores);
 /* It has ended, in whatever way. */
 void sim_stores_close(struct sim_stores *stores);
 /* What was not synced is gone; only while no process runs. */

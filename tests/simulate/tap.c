@@ -52,10 +52,16 @@ struct sim_tap {
 
 /* Of the one run that this process lives at a time: the engine's functions are global, too. */
 static struct sim *listening;
+static enum sim_bug bug; /* of the call in progress */
 
 void sim_tap_listen(struct sim *sim)
 {
     listening = sim;
+}
+
+enum sim_bug sim_tap_bug(void)
+{
+    return bug;
 }
 
 /* ---- helpers ---- */
@@ -84,18 +90,32 @@ static struct span encoded(const struct engine_execution *execution, struct aren
     return wire_writer_span(&writer);
 }
 
+static struct span legible(struct sim_tap *tap, struct span value)
+{
+    struct span text;
+    return value.count > 0 && json_from_wire(value, JSON_COMPACT, &tap->scratch, &text) == RESULT_OK
+               ? text
+               : span_text("(nothing)");
+}
+
+/* Names the first part that differs. */
 static void expect_same(struct sim_tap *tap, const struct tracked *tracked, const char *what,
                         struct span expected, struct span found)
 {
-    struct span left, right;
+    struct span key, value;
+    struct wire_map_walk walk = wire_map_begin(expected);
     if (span_equal(expected, found)) {
         return;
     }
-    bool legible = json_from_wire(expected, JSON_COMPACT, &tap->scratch, &left) == RESULT_OK &&
-                   json_from_wire(found, JSON_COMPACT, &tap->scratch, &right) == RESULT_OK;
-    sim_fail(tap->sim, "%s: %s differs:\nexpected %.*s\nfound    %.*s", tracked->id.text, what,
-             legible ? (int)left.count : 0, (const char *)left.bytes,
-             legible ? (int)right.count : 0, (const char *)right.bytes);
+    while (wire_map_next(&walk, &key, &value)) {
+        if (!span_equal(value, wire_find(found, key))) {
+            struct span left = legible(tap, value), right = legible(tap, wire_find(found, key));
+            sim_fail(tap->sim, "%s: %s differs: %.*s should be %.*s, is %.*s", tracked->id.text,
+                     what, SPAN_ARG(key), SPAN_ARG(left), SPAN_ARG(right));
+            return;
+        }
+    }
+    sim_fail(tap->sim, "%s: %s differs: it has more than expected", tracked->id.text, what);
 }
 
 static void drop_shadow(struct tracked *tracked)
@@ -218,6 +238,7 @@ static struct sim *begin(void)
 {
     struct sim *sim = listening;
     listening = NULL; /* what is called from here is the simulator's own */
+    bug = sim == NULL ? SIM_NO_BUG : sim->options.bug;
     return sim;
 }
 
@@ -242,6 +263,7 @@ enum result __wrap_engine_advance(struct engine_execution *execution, int64_t no
     uint32_t from = output->event_count;
     enum result result =
         __real_engine_advance(execution, now_ms, moves, after_step, owner, output, more);
+    bug = SIM_NO_BUG;
     if (sim != NULL) {
         take_events(sim, execution, output, from);
         listening = sim;

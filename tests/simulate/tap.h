@@ -22,6 +22,8 @@ void sim_tap_release(struct sim *sim);
 void sim_tap_track(struct sim *sim, struct execution_id id);
 /* From now on the actors of this run call the engine; NULL: whoever calls it is the simulator. */
 void sim_tap_listen(struct sim *sim);
+/* The bug that the actors' calls in progress are to have. */
+enum sim_bug sim_tap_bug(void);
 
 /* A commit is on its way to the journal; its records were appended; the log was synced. */
 void sim_tap_committed(struct sim *sim, struct span records);

@@ -1,0 +1,39 @@
+/*
+ * bugs.c: a bug to be found: a join that counts tokens instead of flows (traps.md 2). The linker
+ * leads the parallel gateway here (--wrap). Only the actors get the bug (tap.h: what they call);
+ * twins and explorations run the core as it is. The other bugs are in machine.c: they are the
+ * world's.
+ */
+#include "engine/decision.h"
+#include "tests/simulate/tap.h"
+
+void __real_engine_join_arrive(struct engine_decision *decision, const struct engine_visit *visit);
+void __wrap_engine_join_arrive(struct engine_decision *decision, const struct engine_visit *visit);
+
+static void count_tokens(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    struct engine_indexes incoming = visit->node->incoming;
+    uint32_t tokens = 1;
+    for (uint32_t i = 0; i < incoming.count; i++) {
+        const struct engine_join_tokens *join =
+            engine_join_find(decision->execution, visit->scope, incoming.at[i]);
+        tokens += join == NULL ? 0 : join->count;
+    }
+    engine_emit_token(decision, ENGINE_EVENT_JOINED, visit->token);
+    if (tokens >= incoming.count) {
+        struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
+        event->token = engine_decision_token_id(decision);
+        event->scope = visit->scope->slot.id;
+        event->node = visit->node->index;
+    }
+}
+
+void __wrap_engine_join_arrive(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    bool joins = visit->node->incoming.count > 1 && visit->token->flow != ENGINE_NONE;
+    if (joins && sim_tap_bug() == SIM_JOIN_COUNTS_TOKENS) {
+        count_tokens(decision, visit);
+    } else {
+        __real_engine_join_arrive(decision, visit);
+    }
+}
