@@ -19,14 +19,14 @@ static bool begin(struct regex_search *search, struct expression_evaluation *eva
     if (!expression_pay(evaluation, 1 + pattern.as.text.count / 8)) {
         return false;
     }
-    const struct regex *regex = regex_compile(evaluation->arena, pattern.as.text,
-                                              flagged ? flags.as.text : SPAN_EMPTY, &reason);
+    const struct regex *regex = expression_regex_compile(
+        evaluation->arena, pattern.as.text, flagged ? flags.as.text : SPAN_EMPTY, &reason);
     if (regex == NULL) {
         expression_warn(evaluation, offset, "this is no pattern: %s",
                         reason == NULL ? "out of memory" : reason);
         return false;
     }
-    return regex_search_init(search, evaluation, regex, text.as.text, with_groups);
+    return expression_regex_search_init(search, evaluation, regex, text.as.text, with_groups);
 }
 
 static struct expression_value matches(struct expression_evaluation *evaluation,
@@ -36,16 +36,16 @@ static struct expression_value matches(struct expression_evaluation *evaluation,
     if (!begin(&search, evaluation, arguments[0], arguments[1], arguments[2], offset, false)) {
         return expression_null();
     }
-    return expression_boolean(regex_search_next(&search, 0));
+    return expression_boolean(expression_regex_search_next(&search, 0));
 }
 
 /* replace and split refuse patterns that match nothing at all: they would match everywhere. */
 static bool matches_nothing(struct regex_search *search, uint32_t offset)
 {
     struct regex_search empty;
-    bool matches =
-        regex_search_init(&empty, search->evaluation, search->regex, SPAN_EMPTY, false) &&
-        regex_search_next(&empty, 0);
+    bool matches = expression_regex_search_init(&empty, search->evaluation, search->regex,
+                                                SPAN_EMPTY, false) &&
+                   expression_regex_search_next(&empty, 0);
     if (matches) {
         expression_warn(search->evaluation, offset, "the pattern matches the empty string");
     }
@@ -125,7 +125,7 @@ static struct expression_value replace(struct expression_evaluation *evaluation,
         return expression_null();
     }
     uint32_t from = 0;
-    while (regex_search_next(&search, from) &&
+    while (expression_regex_search_next(&search, from) &&
            expression_pay(evaluation, 1 + replacement.count / EXPRESSION_BYTES_PER_STEP)) {
         expression_buffer_add(&out, part(&search, from, search.found[0]));
         if (literal) {
@@ -150,7 +150,7 @@ static struct expression_value split(struct expression_evaluation *evaluation,
         return expression_null();
     }
     uint32_t from = 0;
-    while (regex_search_next(&search, from) && expression_pay(evaluation, 1)) {
+    while (expression_regex_search_next(&search, from) && expression_pay(evaluation, 1)) {
         expression_builder_add(&parts, expression_string(part(&search, from, search.found[0])));
         from = search.found[1];
     }
@@ -171,7 +171,7 @@ static struct expression_value extract(struct expression_evaluation *evaluation,
         return expression_null();
     }
     uint32_t from = 0;
-    while (regex_search_next(&search, from) && expression_pay(evaluation, 1)) {
+    while (expression_regex_search_next(&search, from) && expression_pay(evaluation, 1)) {
         expression_builder_add(&found,
                                expression_string(part(&search, search.found[0], search.found[1])));
         from = search.found[1];

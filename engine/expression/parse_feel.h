@@ -10,6 +10,10 @@
  * needs no list of declared names.
  */
 struct span expression_feel_take_name(struct expression_parser *parser);
+/* A name where it is introduced: with all signs that names may hold (grammar rule 30), up to what
+ * `end` is. */
+struct span expression_feel_take_new_name(struct expression_parser *parser,
+                                          enum expression_token_kind end);
 /* What stands between the loosest and the tightest operator: the operands of arithmetic and
  * comparison. */
 const struct expression_node *expression_feel_parse_sum(struct expression_parser *parser);

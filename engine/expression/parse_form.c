@@ -80,7 +80,7 @@ static void parse_iterator(struct expression_parser *parser, struct expression_n
         expression_parser_unexpected(parser, "a name");
         return;
     }
-    struct span name = expression_feel_take_name(parser);
+    struct span name = expression_feel_take_new_name(parser, TOKEN_IN);
     add_key(parser, keys, name);
     expression_parser_expect(parser, TOKEN_IN, "\"in\"");
     expression_parser_add(parser, nodes, expression_parse_feel(parser));
@@ -117,30 +117,18 @@ const struct expression_node *expression_feel_parse_for(struct expression_parser
                      &keys);
 }
 
-/* A key: a string, or a name with the further signs that names may hold (grammar rule 30) up to the
- * colon. */
+/* A key: a string, or a name. */
 static struct span parse_key(struct expression_parser *parser)
 {
-    struct span key = SPAN_EMPTY;
     if (parser->token.kind == TOKEN_STRING) {
         const struct expression_node *literal = expression_parser_literal(parser);
-        return literal == NULL ? key : literal->as.constant.as.text;
+        return literal == NULL ? SPAN_EMPTY : literal->as.constant.as.text;
     }
     if (!parser->token.is_word) {
         expression_parser_unexpected(parser, "a key");
-        return key;
+        return SPAN_EMPTY;
     }
-    uint32_t start = parser->token.offset;
-    key = expression_feel_take_name(parser);
-    uint32_t first = parser->token.offset;
-    while (parser->token.kind == TOKEN_MINUS || parser->token.kind == TOKEN_PLUS ||
-           parser->token.kind == TOKEN_TIMES || parser->token.kind == TOKEN_DIVIDE ||
-           parser->token.kind == TOKEN_DOT || parser->token.kind == TOKEN_NUMBER ||
-           (parser->token.is_word && parser->token.offset > first)) {
-        uint32_t end = expression_parser_take(parser).end;
-        key = span_of(parser->lexer.source.bytes + start, end - start); /* as it stands there */
-    }
-    return key;
+    return expression_feel_take_new_name(parser, TOKEN_COLON);
 }
 
 /* Two equal keys? By hash, so that a hostile context costs no more than its length. */
@@ -211,7 +199,7 @@ static void parse_parameters(struct expression_parser *parser, struct keys *keys
             expression_parser_unexpected(parser, "the name of a parameter");
             return;
         }
-        struct span name = expression_feel_take_name(parser);
+        struct span name = expression_feel_take_new_name(parser, TOKEN_COLON);
         bool typed = expression_parser_accept(parser, TOKEN_COLON);
         types->items[keys->count] = typed ? expression_parse_type(parser) : NULL;
         add_key(parser, keys, name);

@@ -55,23 +55,24 @@ struct regex {
 
 /* NULL when the pattern or the flags (of "smixq") are malformed: then *reason is a static phrase.
  */
-const struct regex *regex_compile(struct arena *arena, struct span pattern, struct span flags,
-                                  const char **reason);
+const struct regex *expression_regex_compile(struct arena *arena, struct span pattern,
+                                             struct span flags, const char **reason);
 
 /* A set of code points under construction and as it is matched; regex_set.c. */
-struct regex_set *regex_set_new(struct arena *arena);
-void regex_set_add_range(struct arena *arena, struct regex_set *set, uint32_t first, uint32_t last);
+struct regex_set *expression_regex_set_new(struct arena *arena);
+void expression_regex_set_add_range(struct arena *arena, struct regex_set *set, uint32_t first,
+                                    uint32_t last);
 /* The class of an escape: one of "sSiIcCdDwW". */
-void regex_set_add_class(struct arena *arena, struct regex_set *set, uint8_t letter);
+void expression_regex_set_add_class(struct arena *arena, struct regex_set *set, uint8_t letter);
 /* A category ("L", "Nd") or block ("IsBasicLatin"); false when there is none of that name. */
-bool regex_set_add_property(struct arena *arena, struct regex_set *set, struct span name,
-                            bool negated);
-void regex_set_negate(struct regex_set *set);
-void regex_set_subtract(struct regex_set *set, const struct regex_set *minus);
-bool regex_set_holds(const struct regex_set *set, uint32_t point, bool ignores_case);
+bool expression_regex_set_add_property(struct arena *arena, struct regex_set *set, struct span name,
+                                       bool negated);
+void expression_regex_set_negate(struct regex_set *set);
+void expression_regex_set_subtract(struct regex_set *set, const struct regex_set *minus);
+bool expression_regex_set_holds(const struct regex_set *set, uint32_t point, bool ignores_case);
 
 /* The form of a code point that all its cases share. */
-uint32_t regex_fold(uint32_t point);
+uint32_t expression_regex_fold(uint32_t point);
 
 /* A text being searched. */
 struct regex_search {
@@ -84,18 +85,19 @@ struct regex_search {
 };
 
 /* False after a failure of the evaluation. */
-bool regex_search_init(struct regex_search *search, struct expression_evaluation *evaluation,
-                       const struct regex *regex, struct span text, bool with_groups);
+bool expression_regex_search_init(struct regex_search *search,
+                                  struct expression_evaluation *evaluation,
+                                  const struct regex *regex, struct span text, bool with_groups);
 /* The first match that begins at `from` or behind it. */
-bool regex_search_next(struct regex_search *search, uint32_t from);
+bool expression_regex_search_next(struct regex_search *search, uint32_t from);
 /* Private to regex_match.c, regex_back.c: the same for a pattern with back-references. */
-bool regex_backtrack(struct regex_search *search, uint32_t from);
+bool expression_regex_backtrack(struct regex_search *search, uint32_t from);
 /* Do the conditions of a place (BEGIN … LINE_END) hold there? */
-bool regex_place_holds(enum regex_operation operation, struct span text, uint32_t at);
+bool expression_regex_place_holds(enum regex_operation operation, struct span text, uint32_t at);
 
 /* "Lu", "Nd", …: index into the two-letter names of general categories; unicode_category.c. */
 #define UNICODE_CATEGORY_COUNT 30u
-extern const char unicode_category_names[UNICODE_CATEGORY_COUNT][3];
-unsigned unicode_category(uint32_t point);
+extern const char expression_unicode_names[UNICODE_CATEGORY_COUNT][3];
+unsigned expression_unicode_category(uint32_t point);
 
 #endif

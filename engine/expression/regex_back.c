@@ -60,8 +60,8 @@ static bool reads_again(const struct backtracker *tracker, uint32_t group, uint3
         }
         uint32_t wanted = expression_text_decode(search->text, &old);
         uint32_t found = expression_text_decode(search->text, &now);
-        if (wanted != found &&
-            (!search->regex->ignores_case || regex_fold(wanted) != regex_fold(found))) {
+        if (wanted != found && (!search->regex->ignores_case ||
+                                expression_regex_fold(wanted) != expression_regex_fold(found))) {
             return false;
         }
     }
@@ -82,9 +82,9 @@ static bool reads_point(const struct backtracker *tracker,
     bool holds = instruction->operation == REGEX_ANY ||
                  (instruction->operation == REGEX_ANY_INLINE && point != '\n' && point != '\r') ||
                  (instruction->operation == REGEX_SET &&
-                  regex_set_holds(instruction->set, point, ignores_case)) ||
+                  expression_regex_set_holds(instruction->set, point, ignores_case)) ||
                  (instruction->operation == REGEX_POINT &&
-                  (ignores_case ? regex_fold(point) : point) == instruction->point);
+                  (ignores_case ? expression_regex_fold(point) : point) == instruction->point);
     *at = (uint32_t)behind;
     return holds;
 }
@@ -113,7 +113,7 @@ static bool step(struct backtracker *tracker, uint32_t *place, uint32_t *at)
     case REGEX_END:
     case REGEX_LINE_BEGIN:
     case REGEX_LINE_END:
-        goes_on = regex_place_holds(instruction->operation, tracker->search->text, *at);
+        goes_on = expression_regex_place_holds(instruction->operation, tracker->search->text, *at);
         break;
     case REGEX_BACK:
         goes_on = reads_again(tracker, instruction->x, at);
@@ -167,7 +167,7 @@ static bool match_at(struct backtracker *tracker, uint32_t at)
     return true;
 }
 
-bool regex_backtrack(struct regex_search *search, uint32_t from)
+bool expression_regex_backtrack(struct regex_search *search, uint32_t from)
 {
     struct expression_evaluation *evaluation = search->evaluation;
     struct backtracker tracker = {.search = search};

@@ -172,8 +172,8 @@ static bool read_flags(struct span text, struct regex_flags *flags)
     return true;
 }
 
-const struct regex *regex_compile(struct arena *arena, struct span pattern, struct span flags_text,
-                                  const char **reason)
+const struct regex *expression_regex_compile(struct arena *arena, struct span pattern,
+                                             struct span flags_text, const char **reason)
 {
     struct regex_flags flags;
     struct regex *regex = arena_zero(arena, sizeof *regex);
@@ -181,8 +181,8 @@ const struct regex *regex_compile(struct arena *arena, struct span pattern, stru
     if (regex == NULL || !read_flags(flags_text, &flags)) {
         return NULL;
     }
-    struct regex_node *root = regex_parse(arena, pattern, flags, &regex->group_count,
-                                          &regex->has_back_references, reason);
+    struct regex_node *root = expression_regex_parse(arena, pattern, flags, &regex->group_count,
+                                                     &regex->has_back_references, reason);
     if (root == NULL || arena->overflowed) {
         return NULL;
     }

@@ -54,8 +54,9 @@ static struct regex_threads *threads_new(struct arena *arena, const struct regex
     return whole ? threads : NULL;
 }
 
-bool regex_search_init(struct regex_search *search, struct expression_evaluation *evaluation,
-                       const struct regex *regex, struct span text, bool with_groups)
+bool expression_regex_search_init(struct regex_search *search,
+                                  struct expression_evaluation *evaluation,
+                                  const struct regex *regex, struct span text, bool with_groups)
 {
     bool keeps = with_groups || regex->has_back_references;
     *search = (struct regex_search){.evaluation = evaluation,
@@ -73,7 +74,7 @@ bool regex_search_init(struct regex_search *search, struct expression_evaluation
 }
 
 /* XPath 3.1 §5.6.1.1: lines are parted by newlines; one at the very end begins no line. */
-bool regex_place_holds(enum regex_operation operation, struct span text, uint32_t at)
+bool expression_regex_place_holds(enum regex_operation operation, struct span text, uint32_t at)
 {
     bool begins = at == 0;
     bool ends = at == text.count;
@@ -115,7 +116,7 @@ static uint32_t follow(struct regex_search *search, uint32_t place, uint32_t at,
     case REGEX_END:
     case REGEX_LINE_BEGIN:
     case REGEX_LINE_END:
-        if (regex_place_holds(instruction->operation, search->text, at)) {
+        if (expression_regex_place_holds(instruction->operation, search->text, at)) {
             stack[top++] = (struct pending){place + 1, UINT32_MAX};
         }
         return top;
@@ -168,9 +169,9 @@ static bool reads(const struct regex *regex, const struct regex_instruction *ins
 {
     switch (instruction->operation) {
     case REGEX_POINT:
-        return (regex->ignores_case ? regex_fold(point) : point) == instruction->point;
+        return (regex->ignores_case ? expression_regex_fold(point) : point) == instruction->point;
     case REGEX_SET:
-        return regex_set_holds(instruction->set, point, regex->ignores_case);
+        return expression_regex_set_holds(instruction->set, point, regex->ignores_case);
     case REGEX_ANY:
         return true;
     case REGEX_ANY_INLINE:
@@ -222,13 +223,13 @@ static void start_thread(struct regex_search *search, uint32_t at)
     spread(search, &threads->now, 0, at);
 }
 
-bool regex_search_next(struct regex_search *search, uint32_t from)
+bool expression_regex_search_next(struct regex_search *search, uint32_t from)
 {
     struct expression_evaluation *evaluation = search->evaluation;
     struct regex_threads *threads = search->threads;
     bool matched = false;
     if (search->regex->has_back_references) {
-        return regex_backtrack(search, from);
+        return expression_regex_backtrack(search, from);
     }
     threads->now.count = 0;
     threads->generation++;

@@ -3,78 +3,66 @@
 #include "engine/expression/regex_syntax.h"
 #include "engine/expression/text.h"
 
-#define REPEAT_MAX  REGEX_PROGRAM_MAX
-#define END_OF_TEXT UINT32_MAX
-#define POINT_MAX   0x10ffffu
+#define REPEAT_MAX        REGEX_PROGRAM_MAX
+#define REGEX_END_OF_TEXT UINT32_MAX
+#define POINT_MAX         0x10ffffu
 
-struct parser {
-    struct arena *arena;
-    struct span pattern;
-    size_t at;
-    struct regex_flags flags;
-    unsigned nesting;
-    uint32_t group_count; /* that have begun */
-    bool closed[REGEX_GROUPS_MAX];
-    bool has_back_references;
-    const char *reason; /* the first fault */
-};
+static struct regex_node *parse_choice(struct regex_parser *parser);
 
-static struct regex_node *parse_choice(struct parser *parser);
-static struct regex_set *parse_class(struct parser *parser);
-
-static void *fail(struct parser *parser, const char *reason)
+void *expression_regex_fail(struct regex_parser *parser, const char *reason)
 {
     parser->reason = parser->reason == NULL ? reason : parser->reason;
     parser->at = parser->pattern.count;
     return NULL;
 }
 
-static bool is_space(uint32_t point)
+bool expression_regex_is_space(uint32_t point)
 {
     return point == ' ' || point == '\t' || point == '\n' || point == '\r';
 }
 
-static uint32_t peek_raw(const struct parser *parser)
+uint32_t expression_regex_peek(const struct regex_parser *parser)
 {
     size_t at = parser->at;
-    return at < parser->pattern.count ? expression_text_decode(parser->pattern, &at) : END_OF_TEXT;
+    return at < parser->pattern.count ? expression_text_decode(parser->pattern, &at)
+                                      : REGEX_END_OF_TEXT;
 }
 
-static uint32_t take_raw(struct parser *parser)
+uint32_t expression_regex_take(struct regex_parser *parser)
 {
     return parser->at < parser->pattern.count ? expression_text_decode(parser->pattern, &parser->at)
-                                              : END_OF_TEXT;
+                                              : REGEX_END_OF_TEXT;
 }
 
 /* The same outside of classes, where white space may mean nothing. */
-static uint32_t peek(struct parser *parser)
+static uint32_t peek(struct regex_parser *parser)
 {
-    while (parser->flags.spaced && is_space(peek_raw(parser))) {
-        take_raw(parser);
+    while (parser->flags.spaced && expression_regex_is_space(expression_regex_peek(parser))) {
+        expression_regex_take(parser);
     }
-    return peek_raw(parser);
+    return expression_regex_peek(parser);
 }
 
-static bool accept(struct parser *parser, uint32_t point)
+static bool accept(struct regex_parser *parser, uint32_t point)
 {
     bool accepted = peek(parser) == point;
     if (accepted) {
-        take_raw(parser);
+        expression_regex_take(parser);
     }
     return accepted;
 }
 
-static struct regex_node *new_node(struct parser *parser, enum regex_kind kind)
+static struct regex_node *new_node(struct regex_parser *parser, enum regex_kind kind)
 {
     struct regex_node *node = arena_zero(parser->arena, sizeof *node);
     if (node == NULL) {
-        return fail(parser, "out of memory");
+        return expression_regex_fail(parser, "out of memory");
     }
     node->kind = kind;
     return node;
 }
 
-static struct regex_node *step(struct parser *parser, enum regex_operation operation)
+static struct regex_node *step(struct regex_parser *parser, enum regex_operation operation)
 {
     struct regex_node *node = new_node(parser, REGEX_NODE_STEP);
     if (node != NULL) {
@@ -83,16 +71,16 @@ static struct regex_node *step(struct parser *parser, enum regex_operation opera
     return node;
 }
 
-static struct regex_node *point_step(struct parser *parser, uint32_t point)
+static struct regex_node *point_step(struct regex_parser *parser, uint32_t point)
 {
     struct regex_node *node = step(parser, REGEX_POINT);
     if (node != NULL) {
-        node->point = parser->flags.ignores_case ? regex_fold(point) : point;
+        node->point = parser->flags.ignores_case ? expression_regex_fold(point) : point;
     }
     return node;
 }
 
-static struct regex_node *set_step(struct parser *parser, const struct regex_set *set)
+static struct regex_node *set_step(struct regex_parser *parser, const struct regex_set *set)
 {
     struct regex_node *node = step(parser, REGEX_SET);
     if (node != NULL) {
@@ -101,168 +89,21 @@ static struct regex_node *set_step(struct parser *parser, const struct regex_set
     return node;
 }
 
-/* What "\n" and the like stand for; false when the letter makes no such escape. */
-static bool single_escape(uint32_t letter, uint32_t *point)
-{
-    static const char themselves[] = "\\|.-^?*+{}()[]$";
-    *point = letter;
-    if (letter == 'n' || letter == 'r' || letter == 't') {
-        *point = letter == 'n' ? '\n' : letter == 'r' ? '\r' : '\t';
-        return true;
-    }
-    return letter < 0x80 && letter != 0 && strchr(themselves, (int)letter) != NULL;
-}
-
-/* Behind "\p" or "\P": "{Name}". */
-static void parse_property(struct parser *parser, struct regex_set *set, bool negated)
-{
-    enum { NAME_BYTES = 64 };
-    uint8_t name[NAME_BYTES];
-    size_t count = 0;
-    if (!accept(parser, '{')) {
-        fail(parser, "a property stands in braces");
-        return;
-    }
-    for (uint32_t point = take_raw(parser); point != '}'; point = take_raw(parser)) {
-        if (parser->flags.spaced && is_space(point)) {
-            continue;
-        }
-        if (point >= 0x80 || count == NAME_BYTES) {
-            fail(parser, "unknown property");
-            return;
-        }
-        name[count++] = (uint8_t)point;
-    }
-    if (!regex_set_add_property(parser->arena, set, span_of(name, count), negated)) {
-        fail(parser, "unknown property");
-    }
-}
-
-/* An escape that means many code points, into a set; false when the letter makes none. */
-static bool class_escape(struct parser *parser, uint32_t letter, struct regex_set *set)
-{
-    if (letter == 'p' || letter == 'P') {
-        parse_property(parser, set, letter == 'P');
-        return true;
-    }
-    if (letter >= 0x80 || letter == 0 || strchr("sSiIcCdDwW", (int)letter) == NULL) {
-        return false;
-    }
-    regex_set_add_class(parser->arena, set, (uint8_t)letter);
-    return true;
-}
-
-/* One code point of a class, or a class escape: then *is_class. */
-static uint32_t class_point(struct parser *parser, struct regex_set *set, bool *is_class)
-{
-    uint32_t point = take_raw(parser);
-    *is_class = false;
-    if (point == '\\') {
-        uint32_t letter = take_raw(parser);
-        if (single_escape(letter, &point)) {
-            return point;
-        }
-        *is_class = class_escape(parser, letter, set);
-        if (!*is_class) {
-            fail(parser, "unknown escape");
-        }
-        return 0;
-    }
-    if (point == '[' || point == END_OF_TEXT) {
-        fail(parser, "malformed class");
-    }
-    return point;
-}
-
-/* "-" begins a subtraction before "[", is itself at both ends, else makes a range. */
-static void parse_class_item(struct parser *parser, struct regex_set *set, bool first)
-{
-    bool is_class;
-    uint32_t low = class_point(parser, set, &is_class);
-    if (low == '-' && !first && peek_raw(parser) != ']' &&
-        parser->pattern.bytes[parser->at - 1] == '-' && peek_raw(parser) != '-') {
-        fail(parser, "malformed class");
-        return;
-    }
-    if (is_class || parser->reason != NULL) {
-        return;
-    }
-    size_t before = parser->at;
-    if (peek_raw(parser) != '-') {
-        regex_set_add_range(parser->arena, set, low, low);
-        return;
-    }
-    take_raw(parser);
-    uint32_t next = peek_raw(parser);
-    if (next == ']' || next == '[') { /* the "-" is itself, or subtracts */
-        parser->at = before;
-        regex_set_add_range(parser->arena, set, low, low);
-        return;
-    }
-    uint32_t high = class_point(parser, set, &is_class);
-    if (is_class || high < low) {
-        fail(parser, "malformed range");
-        return;
-    }
-    regex_set_add_range(parser->arena, set, low, high);
-}
-
-/* "-[" next: a subtraction. */
-static bool subtraction_follows(const struct parser *parser)
-{
-    size_t at = parser->at;
-    return at + 1 < parser->pattern.count && parser->pattern.bytes[at] == '-' &&
-           parser->pattern.bytes[at + 1] == '[';
-}
-
-/* Behind "[". */
-static struct regex_set *parse_class(struct parser *parser)
-{
-    struct regex_set *set = regex_set_new(parser->arena);
-    if (set == NULL || ++parser->nesting > REGEX_NESTING_MAX) {
-        return fail(parser, "nested too deep");
-    }
-    if (peek_raw(parser) == '^') {
-        take_raw(parser);
-        regex_set_negate(set);
-    }
-    bool first = true;
-    for (; parser->reason == NULL; first = false) {
-        if (!first && subtraction_follows(parser)) {
-            parser->at += 2;
-            regex_set_subtract(set, parse_class(parser));
-            if (take_raw(parser) != ']') {
-                fail(parser, "malformed class");
-            }
-            break;
-        }
-        if (!first && peek_raw(parser) == ']') {
-            take_raw(parser);
-            break;
-        }
-        if (first && peek_raw(parser) == ']') {
-            fail(parser, "empty class");
-        }
-        parse_class_item(parser, set, first);
-    }
-    parser->nesting--;
-    return parser->reason == NULL ? set : NULL;
-}
-
 /* "\12" is group 12 if there is one that far, else group 1 and a "2". */
-static struct regex_node *back_reference(struct parser *parser, uint32_t digit)
+static struct regex_node *back_reference(struct regex_parser *parser, uint32_t digit)
 {
     uint32_t number = digit - '0';
-    for (uint32_t next = peek_raw(parser); next >= '0' && next <= '9'; next = peek_raw(parser)) {
+    for (uint32_t next = expression_regex_peek(parser); next >= '0' && next <= '9';
+         next = expression_regex_peek(parser)) {
         uint32_t longer = number * 10 + (next - '0');
         if (longer >= parser->group_count) {
             break;
         }
         number = longer;
-        take_raw(parser);
+        expression_regex_take(parser);
     }
     if (number >= parser->group_count || !parser->closed[number]) {
-        return fail(parser, "there is no such group yet");
+        return expression_regex_fail(parser, "there is no such group yet");
     }
     struct regex_node *node = step(parser, REGEX_BACK);
     if (node != NULL) {
@@ -272,38 +113,38 @@ static struct regex_node *back_reference(struct parser *parser, uint32_t digit)
     return node;
 }
 
-static struct regex_node *parse_escape(struct parser *parser)
+static struct regex_node *parse_escape(struct regex_parser *parser)
 {
     uint32_t point;
-    uint32_t letter = take_raw(parser);
+    uint32_t letter = expression_regex_take(parser);
     if (letter >= '1' && letter <= '9') {
         return back_reference(parser, letter);
     }
-    if (single_escape(letter, &point)) {
+    if (expression_regex_single_escape(letter, &point)) {
         return point_step(parser, point);
     }
-    struct regex_set *set = regex_set_new(parser->arena);
-    if (set == NULL || !class_escape(parser, letter, set)) {
-        return fail(parser, "unknown escape");
+    struct regex_set *set = expression_regex_set_new(parser->arena);
+    if (set == NULL || !expression_regex_class_escape(parser, letter, set)) {
+        return expression_regex_fail(parser, "unknown escape");
     }
     return set_step(parser, set);
 }
 
 /* Behind "(". */
-static struct regex_node *parse_group(struct parser *parser)
+static struct regex_node *parse_group(struct regex_parser *parser)
 {
     struct regex_node *group = new_node(parser, REGEX_NODE_GROUP);
     bool captured = !accept(parser, '?');
     if (!captured && !accept(parser, ':')) {
-        return fail(parser, "malformed group");
+        return expression_regex_fail(parser, "malformed group");
     }
     if (captured && parser->group_count == REGEX_GROUPS_MAX) {
-        return fail(parser, "too many groups");
+        return expression_regex_fail(parser, "too many groups");
     }
     uint32_t number = captured ? parser->group_count++ : 0;
     struct regex_node *child = parse_choice(parser);
     if (!accept(parser, ')') || group == NULL) {
-        return fail(parser, "a group without an end");
+        return expression_regex_fail(parser, "a group without an end");
     }
     parser->closed[number] = true;
     group->number = number;
@@ -311,14 +152,14 @@ static struct regex_node *parse_group(struct parser *parser)
     return group;
 }
 
-static struct regex_node *parse_atom(struct parser *parser)
+static struct regex_node *parse_atom(struct regex_parser *parser)
 {
-    uint32_t point = take_raw(parser);
+    uint32_t point = expression_regex_take(parser);
     switch (point) {
     case '(':
         return parse_group(parser);
     case '[':
-        return set_step(parser, parse_class(parser));
+        return set_step(parser, expression_regex_parse_class(parser));
     case '\\':
         return parse_escape(parser);
     case '.':
@@ -333,26 +174,26 @@ static struct regex_node *parse_atom(struct parser *parser)
     case '{':
     case '}':
     case ']':
-        return fail(parser, "a sign that must be escaped here");
+        return expression_regex_fail(parser, "a sign that must be escaped here");
     default:
         return point_step(parser, point);
     }
 }
 
-static bool take_count(struct parser *parser, uint32_t *count)
+static bool take_count(struct regex_parser *parser, uint32_t *count)
 {
     uint32_t digits = 0;
     for (*count = 0; peek(parser) >= '0' && peek(parser) <= '9'; digits++) {
-        *count = *count > REPEAT_MAX ? *count : *count * 10 + (take_raw(parser) - '0');
+        *count = *count > REPEAT_MAX ? *count : *count * 10 + (expression_regex_take(parser) - '0');
         if (*count > REPEAT_MAX) {
-            fail(parser, "too large a count");
+            expression_regex_fail(parser, "too large a count");
         }
     }
     return digits > 0;
 }
 
 /* "{2}", "{2,}", "{2,5}", behind the brace. */
-static void parse_counts(struct parser *parser, struct regex_node *repeat)
+static void parse_counts(struct regex_parser *parser, struct regex_node *repeat)
 {
     bool counted = take_count(parser, &repeat->min);
     repeat->max = repeat->min;
@@ -360,18 +201,18 @@ static void parse_counts(struct parser *parser, struct regex_node *repeat)
         repeat->max = REGEX_FOREVER;
     }
     if (!counted || !accept(parser, '}') || repeat->max < repeat->min) {
-        fail(parser, "malformed count");
+        expression_regex_fail(parser, "malformed count");
     }
 }
 
-static struct regex_node *parse_piece(struct parser *parser)
+static struct regex_node *parse_piece(struct regex_parser *parser)
 {
     struct regex_node *atom = parse_atom(parser);
     uint32_t sign = peek(parser);
     if (sign != '?' && sign != '*' && sign != '+' && sign != '{') {
         return atom;
     }
-    take_raw(parser);
+    expression_regex_take(parser);
     struct regex_node *repeat = new_node(parser, REGEX_NODE_REPEAT);
     if (repeat == NULL) {
         return NULL;
@@ -386,12 +227,12 @@ static struct regex_node *parse_piece(struct parser *parser)
     return repeat;
 }
 
-static struct regex_node *parse_sequence(struct parser *parser)
+static struct regex_node *parse_sequence(struct regex_parser *parser)
 {
     struct regex_node *sequence = new_node(parser, REGEX_NODE_SEQUENCE);
     struct regex_node **link = sequence == NULL ? NULL : &sequence->child;
     for (uint32_t next = peek(parser);
-         parser->reason == NULL && next != END_OF_TEXT && next != '|' && next != ')';
+         parser->reason == NULL && next != REGEX_END_OF_TEXT && next != '|' && next != ')';
          next = peek(parser)) {
         struct regex_node *piece = parse_piece(parser);
         if (piece != NULL) {
@@ -402,11 +243,11 @@ static struct regex_node *parse_sequence(struct parser *parser)
     return sequence;
 }
 
-static struct regex_node *parse_choice(struct parser *parser)
+static struct regex_node *parse_choice(struct regex_parser *parser)
 {
     struct regex_node *choice = new_node(parser, REGEX_NODE_CHOICE);
     if (choice == NULL || ++parser->nesting > REGEX_NESTING_MAX) {
-        return fail(parser, "nested too deep");
+        return expression_regex_fail(parser, "nested too deep");
     }
     struct regex_node **link = &choice->child;
     do {
@@ -417,25 +258,26 @@ static struct regex_node *parse_choice(struct parser *parser)
     return choice;
 }
 
-static struct regex_node *parse_literal(struct parser *parser)
+static struct regex_node *parse_literal(struct regex_parser *parser)
 {
     struct regex_node *sequence = new_node(parser, REGEX_NODE_SEQUENCE);
     struct regex_node **link = sequence == NULL ? NULL : &sequence->child;
     while (parser->reason == NULL && parser->at < parser->pattern.count) {
-        *link = point_step(parser, take_raw(parser));
+        *link = point_step(parser, expression_regex_take(parser));
         link = *link == NULL ? link : &(*link)->next;
     }
     return sequence;
 }
 
-struct regex_node *regex_parse(struct arena *arena, struct span pattern, struct regex_flags flags,
-                               uint32_t *group_count, bool *has_back_references,
-                               const char **reason)
+struct regex_node *expression_regex_parse(struct arena *arena, struct span pattern,
+                                          struct regex_flags flags, uint32_t *group_count,
+                                          bool *has_back_references, const char **reason)
 {
-    struct parser parser = {.arena = arena, .pattern = pattern, .flags = flags, .group_count = 1};
+    struct regex_parser parser = {
+        .arena = arena, .pattern = pattern, .flags = flags, .group_count = 1};
     struct regex_node *root = flags.literal ? parse_literal(&parser) : parse_choice(&parser);
-    if (parser.reason == NULL && peek(&parser) != END_OF_TEXT) {
-        fail(&parser, "\")\" without \"(\"");
+    if (parser.reason == NULL && peek(&parser) != REGEX_END_OF_TEXT) {
+        expression_regex_fail(&parser, "\")\" without \"(\"");
     }
     *group_count = parser.group_count;
     *has_back_references = parser.has_back_references;

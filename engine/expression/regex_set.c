@@ -147,7 +147,7 @@ static bool in_ranges(uint32_t point, const struct range *ranges, size_t count)
 
 #define IN_RANGES(point, ranges) in_ranges(point, ranges, sizeof(ranges) / sizeof *(ranges))
 
-struct regex_set *regex_set_new(struct arena *arena)
+struct regex_set *expression_regex_set_new(struct arena *arena)
 {
     return arena_zero(arena, sizeof(struct regex_set));
 }
@@ -162,7 +162,8 @@ static void add(struct arena *arena, struct regex_set *set, struct item item)
     }
 }
 
-void regex_set_add_range(struct arena *arena, struct regex_set *set, uint32_t first, uint32_t last)
+void expression_regex_set_add_range(struct arena *arena, struct regex_set *set, uint32_t first,
+                                    uint32_t last)
 {
     add(arena, set, (struct item){.kind = ITEM_RANGE, .first = first, .last = last});
 }
@@ -172,7 +173,7 @@ static uint32_t categories_named(struct span name)
 {
     uint32_t categories = 0;
     for (unsigned i = 0; name.count >= 1 && name.count <= 2 && i < UNICODE_CATEGORY_COUNT; i++) {
-        if (memcmp(unicode_category_names[i], name.bytes, name.count) == 0) {
+        if (memcmp(expression_unicode_names[i], name.bytes, name.count) == 0) {
             categories |= 1u << i;
         }
     }
@@ -191,7 +192,7 @@ static void add_categories(struct arena *arena, struct regex_set *set, const cha
         (struct item){.kind = ITEM_CATEGORIES, .categories = categories, .negated = negated});
 }
 
-void regex_set_add_class(struct arena *arena, struct regex_set *set, uint8_t letter)
+void expression_regex_set_add_class(struct arena *arena, struct regex_set *set, uint8_t letter)
 {
     bool negated = letter < 'a';
     switch (letter | 0x20) {
@@ -213,8 +214,8 @@ void regex_set_add_class(struct arena *arena, struct regex_set *set, uint8_t let
     }
 }
 
-bool regex_set_add_property(struct arena *arena, struct regex_set *set, struct span name,
-                            bool negated)
+bool expression_regex_set_add_property(struct arena *arena, struct regex_set *set, struct span name,
+                                       bool negated)
 {
     struct item item = {.kind = ITEM_CATEGORIES, .negated = negated};
     item.categories = categories_named(name);
@@ -232,12 +233,12 @@ bool regex_set_add_property(struct arena *arena, struct regex_set *set, struct s
     return found;
 }
 
-void regex_set_negate(struct regex_set *set)
+void expression_regex_set_negate(struct regex_set *set)
 {
     set->negated = true;
 }
 
-void regex_set_subtract(struct regex_set *set, const struct regex_set *minus)
+void expression_regex_set_subtract(struct regex_set *set, const struct regex_set *minus)
 {
     set->minus = minus;
 }
@@ -250,7 +251,7 @@ static bool item_holds(const struct item *item, uint32_t point)
         holds = point >= item->first && point <= item->last;
         break;
     case ITEM_CATEGORIES:
-        holds = (item->categories >> unicode_category(point) & 1) != 0;
+        holds = (item->categories >> expression_unicode_category(point) & 1) != 0;
         break;
     case ITEM_SPACE:
         holds = point == ' ' || point == '\t' || point == '\n' || point == '\r';
@@ -276,16 +277,16 @@ static bool any_item_holds(const struct regex_set *set, uint32_t point)
 }
 
 /* In any of its cases: a negated set lacks what it names in any case. */
-bool regex_set_holds(const struct regex_set *set, uint32_t point, bool ignores_case)
+bool expression_regex_set_holds(const struct regex_set *set, uint32_t point, bool ignores_case)
 {
     bool holds = any_item_holds(set, point) ||
                  (ignores_case && (any_item_holds(set, expression_point_lower(point)) ||
                                    any_item_holds(set, expression_point_upper(point))));
     return holds != set->negated &&
-           (set->minus == NULL || !regex_set_holds(set->minus, point, ignores_case));
+           (set->minus == NULL || !expression_regex_set_holds(set->minus, point, ignores_case));
 }
 
-uint32_t regex_fold(uint32_t point)
+uint32_t expression_regex_fold(uint32_t point)
 {
     return expression_point_lower(expression_point_upper(point));
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "engine/expression/expression.h"
+#include "engine/time/zone.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
@@ -36,11 +37,38 @@ static struct span row_find(const struct engine_names *names, struct span name)
     return wire_find(((const struct row_names *)(const void *)names)->map, name);
 }
 
+/* "Test/Summer": UTC+1, and +2 from March's to October's last Sunday, as in Paris. No other zone.
+ */
+static const struct engine_zone *row_zone(const struct engine_names *names, struct span name,
+                                          struct arena *arena)
+{
+    static const struct engine_zone summer = {
+        .first_offset_s = 3600,
+        .has_rule = true,
+        .standard_s = 3600,
+        .summer_s = 7200,
+        .summer_begin = {.kind = ENGINE_ZONE_WEEKDAY, .month = 3, .week = 5, .time_s = 7200},
+        .summer_end = {.kind = ENGINE_ZONE_WEEKDAY, .month = 10, .week = 5, .time_s = 10800},
+    };
+    (void)names;
+    (void)arena;
+    return span_is(name, "Test/Summer") ? &summer : NULL;
+}
+
+/* 2024-02-29T12:34:56.789Z */
+static bool row_clock(const struct engine_names *names, int64_t *unix_ms)
+{
+    (void)names;
+    *unix_ms = 1709210096789;
+    return true;
+}
+
 /* What comes of it, in the notation above; lives in the arena. */
 static inline struct span row_outcome(struct span source, enum engine_dialect dialect,
                                       struct span context, struct arena *arena)
 {
-    struct row_names names = {.names = {row_find}, .map = context};
+    struct row_names names = {.names = {.find = row_find, .zone = row_zone, .clock = row_clock},
+                              .map = context};
     const struct engine_expression *expression;
     struct engine_expression_error error;
     struct engine_evaluation evaluation;

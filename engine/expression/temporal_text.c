@@ -1,8 +1,5 @@
 /* temporal_text.c: ISO 8601 as DMN reads it (XML Schema's lexical forms, and "@Zone/Name"), and
  * back to text. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "engine/expression/temporal.h"
 #include "engine/time/calendar.h"
 #include "engine/time/zone.h"
@@ -236,68 +233,108 @@ struct writer {
     size_t count;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct writer *writer, const char *format,
-                                                      ...)
+static void put_text(struct writer *writer, struct span text)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = EXPRESSION_TEMPORAL_TEXT_BYTES - writer->count;
-    int count = vsnprintf(writer->text + writer->count, room, format, arguments);
-    va_end(arguments);
-    ASSERT(count >= 0 && (size_t)count < room);
-    writer->count += (size_t)count;
+    ASSERT(text.count <= EXPRESSION_TEMPORAL_TEXT_BYTES - writer->count);
+    if (text.count > 0) {
+        memcpy(writer->text + writer->count, text.bytes, text.count);
+    }
+    writer->count += text.count;
+}
+
+static void put(struct writer *writer, char sign)
+{
+    ASSERT(writer->count < EXPRESSION_TEMPORAL_TEXT_BYTES);
+    writer->text[writer->count++] = sign;
+}
+
+/* At least `width` digits, zeros before them. */
+static void put_number(struct writer *writer, int64_t number, int width)
+{
+    enum { DIGITS_MAX = 20 };
+    char digits[DIGITS_MAX];
+    int at = DIGITS_MAX;
+    ASSERT(number >= 0 && width < DIGITS_MAX);
+    for (; number > 0 || at > DIGITS_MAX - width; number /= 10) {
+        digits[--at] = (char)('0' + number % 10);
+    }
+    put_text(writer, span_of(digits + at, (size_t)(DIGITS_MAX - at)));
 }
 
 static void put_date(struct writer *writer, int64_t days)
 {
     struct engine_date date = engine_date_of_days(days);
-    int32_t year = date.year < 0 ? -date.year : date.year;
-    put(writer, "%s%04d-%02u-%02u", date.year < 0 ? "-" : "", year, date.month, date.day);
+    if (date.year < 0) {
+        put(writer, '-');
+    }
+    put_number(writer, date.year < 0 ? -date.year : date.year, 4);
+    put(writer, '-');
+    put_number(writer, date.month, 2);
+    put(writer, '-');
+    put_number(writer, date.day, 2);
 }
 
 static void put_fraction(struct writer *writer, uint32_t nanoseconds)
 {
     if (nanoseconds != 0) {
-        put(writer, ".%09u", nanoseconds);
+        put(writer, '.');
+        put_number(writer, nanoseconds, NANOSECOND_DIGITS);
         while (writer->text[writer->count - 1] == '0') {
             writer->count--;
         }
     }
 }
 
+static void put_clock(struct writer *writer, int64_t seconds, bool with_seconds)
+{
+    put_number(writer, seconds / 3600, 2);
+    put(writer, ':');
+    put_number(writer, seconds / 60 % 60, 2);
+    if (with_seconds) {
+        put(writer, ':');
+        put_number(writer, seconds % 60, 2);
+    }
+}
+
 static void put_zone(struct writer *writer, struct expression_value value)
 {
     if (value.zone == ZONE_NAMED) {
-        put(writer, "@%.*s", SPAN_ARG(value.as.moment.zone->name));
+        put(writer, '@');
+        put_text(writer, value.as.moment.zone->name);
     } else if (value.zone == ZONE_OFFSET && value.as.moment.offset_s == 0) {
-        put(writer, "Z");
+        put(writer, 'Z');
     } else if (value.zone == ZONE_OFFSET) {
         int64_t offset_s = value.as.moment.offset_s;
-        int at = (int)(offset_s < 0 ? -offset_s : offset_s);
-        put(writer, "%c%02d:%02d", offset_s < 0 ? '-' : '+', at / 3600, at / 60 % 60);
-        if (at % 60 != 0) {
-            put(writer, ":%02d", at % 60);
-        }
+        int64_t size_s = offset_s < 0 ? -offset_s : offset_s;
+        put(writer, offset_s < 0 ? '-' : '+');
+        put_clock(writer, size_s, size_s % 60 != 0);
     }
 }
 
 static void put_time(struct writer *writer, struct expression_value time)
 {
-    int seconds = (int)time.as.moment.seconds;
-    put(writer, "%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    put_clock(writer, time.as.moment.seconds, true);
     put_fraction(writer, time.count);
     put_zone(writer, time);
 }
 
+/* "12Y", or nothing for 0. */
+static void put_part(struct writer *writer, int64_t number, char unit)
+{
+    if (number != 0) {
+        put_number(writer, number, 1);
+        put(writer, unit);
+    }
+}
+
 static void put_months(struct writer *writer, int64_t months)
 {
-    int64_t count = months < 0 ? -months : months;
-    put(writer, months < 0 ? "-P" : "P");
-    if (count >= 12) {
-        put(writer, "%lldY", (long long)(count / 12));
-    }
-    if (count % 12 != 0 || count == 0) {
-        put(writer, "%lldM", (long long)(count % 12));
+    int64_t size = months < 0 ? -months : months;
+    put_text(writer, span_text(months < 0 ? "-P" : "P"));
+    put_part(writer, size / 12, 'Y');
+    put_part(writer, size % 12, 'M');
+    if (size == 0) {
+        put_text(writer, span_text("0M"));
     }
 }
 
@@ -306,26 +343,20 @@ static void put_duration(struct writer *writer, struct expression_value duration
     bool negative = expression_temporal_is_negative(duration);
     duration = negative ? expression_temporal_negate(duration) : duration;
     int64_t days = duration.as.moment.seconds / EXPRESSION_DAY_SECONDS;
-    int rest = (int)(duration.as.moment.seconds % EXPRESSION_DAY_SECONDS);
-    put(writer, negative ? "-P" : "P");
-    if (days > 0) {
-        put(writer, "%lldD", (long long)days);
-    }
+    int64_t rest = duration.as.moment.seconds % EXPRESSION_DAY_SECONDS;
+    put_text(writer, span_text(negative ? "-P" : "P"));
+    put_part(writer, days, 'D');
     if (rest == 0 && duration.count == 0) {
-        put(writer, days > 0 ? "" : "T0S");
+        put_text(writer, span_text(days == 0 ? "T0S" : ""));
         return;
     }
-    put(writer, "T");
-    if (rest >= 3600) {
-        put(writer, "%dH", rest / 3600);
-    }
-    if (rest / 60 % 60 != 0) {
-        put(writer, "%dM", rest / 60 % 60);
-    }
+    put(writer, 'T');
+    put_part(writer, rest / 3600, 'H');
+    put_part(writer, rest / 60 % 60, 'M');
     if (rest % 60 != 0 || duration.count != 0) {
-        put(writer, "%d", rest % 60);
+        put_number(writer, rest % 60, 1);
         put_fraction(writer, duration.count);
-        put(writer, "S");
+        put(writer, 'S');
     }
 }
 
@@ -340,7 +371,7 @@ size_t expression_temporal_format(struct expression_value value,
         put_time(&writer, value);
     } else if (value.type == VALUE_DATE_TIME) {
         put_date(&writer, expression_days_of(value));
-        put(&writer, "T");
+        put(&writer, 'T');
         put_time(&writer, expression_time_of(value));
     } else if (value.type == VALUE_MONTHS) {
         put_months(&writer, value.as.months);

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "engine/expression/regex.h"
 
-const char unicode_category_names[UNICODE_CATEGORY_COUNT][3] = {
+const char expression_unicode_names[UNICODE_CATEGORY_COUNT][3] = {
     "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps",
     "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co",
 };
@@ -408,7 +408,7 @@ static const uint32_t runs[] = {
     0xe00201b, 0xe008000, 0xe010006, 0xe01f000, 0xf00001d, 0xffffe00, 0x1000001d, 0x10fffe00,
 };
 
-unsigned unicode_category(uint32_t point)
+unsigned expression_unicode_category(uint32_t point)
 {
     size_t low = 0;
     size_t high = sizeof runs / sizeof *runs;

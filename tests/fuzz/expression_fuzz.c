@@ -4,6 +4,7 @@
  * valid MessagePack of the depth that payloads keep.
  */
 #include "engine/expression/expression.h"
+#include "engine/time/zone.h"
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
@@ -26,6 +27,30 @@ struct fuzz_names {
 static struct span find(const struct engine_names *names, struct span name)
 {
     return wire_find(((const struct fuzz_names *)(const void *)names)->map, name);
+}
+
+/* One zone whose clock changes twice a year, under any name of two letters or more. */
+static const struct engine_zone *zone(const struct engine_names *names, struct span name,
+                                      struct arena *arena)
+{
+    static const struct engine_zone summer = {
+        .first_offset_s = 3600,
+        .has_rule = true,
+        .standard_s = 3600,
+        .summer_s = 7200,
+        .summer_begin = {.kind = ENGINE_ZONE_WEEKDAY, .month = 3, .week = 5, .time_s = 7200},
+        .summer_end = {.kind = ENGINE_ZONE_WEEKDAY, .month = 10, .week = 5, .time_s = 10800},
+    };
+    (void)names;
+    (void)arena;
+    return name.count < 2 ? NULL : &summer;
+}
+
+static bool clock_of_fuzz(const struct engine_names *names, int64_t *unix_ms)
+{
+    (void)names;
+    *unix_ms = 1709210096789;
+    return true;
 }
 
 static void check_value(struct span value, struct arena *arena)
@@ -67,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     static const enum engine_dialect dialects[] = {ENGINE_DIALECT_FEEL, ENGINE_DIALECT_JUEL,
                                                    ENGINE_DIALECT_TEMPLATE, ENGINE_DIALECT_AUTO,
                                                    ENGINE_DIALECT_CONDITION};
-    struct fuzz_names names = {.names = {find}};
+    struct fuzz_names names = {.names = {.find = find, .zone = zone, .clock = clock_of_fuzz}};
     struct json_error json_error;
     struct arena arena;
     arena_init(&arena, 64u << 10, ARENA_BYTES_MAX);
