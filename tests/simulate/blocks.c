@@ -471,6 +471,52 @@ static void error_end(struct block *block)
     handle_and_merge(block, boundary);
 }
 
+/* ---- event sub-processes, escalations ---- */
+
+static void put_handler(struct block *block, bool interrupts, const char *event)
+{
+    uint32_t handler = block_node(block->builder);
+    struct block_exit at = {.node = block_node(block->builder)};
+    block_put(block->builder,
+              "<subProcess id='n%u' triggeredByEvent='true'><startEvent id='n%u' "
+              "isInterrupting='%s'>%s</startEvent>",
+              handler, at.node, interrupts ? "true" : "false", event);
+    block_inside(block, &at, handler);
+    block_put(block->builder, "</subProcess>");
+}
+
+/* An error is handled where it happens; the scope then ends as usual. */
+static void error_handler(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t end = block_node(block->builder);
+    struct block_exit inner = {.node = block_node(block->builder)};
+    block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, inner.node);
+    block_inside(block, &inner, 0);
+    block_flow(block->builder, &inner, end);
+    block_put(block->builder, "<endEvent id='n%u'><errorEventDefinition/></endEvent>", end);
+    put_handler(block, true, "<errorEventDefinition/>");
+    block_put(block->builder, "</subProcess>");
+}
+
+static void escalation(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    uint32_t boundary = block_node(block->builder);
+    uint32_t end = block_node(block->builder);
+    struct block_exit inner = {.node = block_node(block->builder)};
+    block_put_root(block->builder, "<escalation id='u%u' escalationCode='U%u'/>", host, host);
+    block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, inner.node);
+    block_inside(block, &inner, 0);
+    block_flow(block->builder, &inner, end);
+    block_put(block->builder,
+              "<endEvent id='n%u'><escalationEventDefinition escalationRef='u%u'/></endEvent>"
+              "</subProcess><boundaryEvent id='n%u' attachedToRef='n%u'>"
+              "<escalationEventDefinition escalationRef='u%u'/></boundaryEvent>",
+              end, host, boundary, host, host);
+    handle_and_merge(block, boundary);
+}
+
 /* ---- timers on activities ---- */
 
 /* Nobody answers: the timer decides. */
@@ -536,6 +582,18 @@ static void cycle(struct block *block)
     put_timer_on(block, boundary, host, false, "timeCycle", "R2/PT2S");
     block_flow(block->builder, &reminded, task);
     block_put(block->builder, "<task id='n%u'/>", task);
+}
+
+/* A timer of the scope races with what goes on in it. */
+static void timer_handler(struct block *block)
+{
+    uint32_t host = block_enter(block);
+    struct block_exit inner = {.node = block_node(block->builder)};
+    block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, inner.node);
+    block_inside(block, &inner, 0);
+    put_handler(block, sim_chance(&block->random, 50),
+                "<timerEventDefinition><timeDuration>PT3S</timeDuration></timerEventDefinition>");
+    block_put(block->builder, "</subProcess>");
 }
 
 /* Two tokens on one node, neither waits for the other; the whole scope waits for both. */
@@ -708,11 +766,14 @@ const struct block_row block_rows[] = {
     {"terminate",           3, 2, false, terminate},
     {"errorOfTask",         4, 2, false, error_of_task},
     {"errorEnd",            4, 2, false, error_end},
+    {"errorHandler",        3, 2, false, error_handler},
+    {"escalation",          3, 2, false, escalation},
     {"timerWins",           4, 2, false, timer_wins},
     {"timerLoses",          4, 2, false, timer_loses},
     {"reminder",            3, 2, false, reminder},
     {"raceWithTimer",      12, 1, true,  race_with_timer},
     {"cycle",               6, 1, true,  cycle},
+    {"timerHandler",        8, 1, true,  timer_handler},
     {"uncontrolledMerge",  12, 1, true,  uncontrolled_merge},
     {"surplus",             8, 1, true,  surplus},
     {"interrupted",        12, 1, true,  interrupted},

@@ -58,11 +58,12 @@ static void drop_join(struct sim_books *books, struct books_join *join)
     *join = books->joins[--books->join_count];
 }
 
+/* What keeps the scope alive. */
 static uint32_t held_in(const struct sim_books *books, uint32_t scope)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < books->token_count; i++) {
-        count += books->tokens[i].scope == scope;
+        count += books->tokens[i].scope == scope && !books->tokens[i].guard;
     }
     for (uint32_t i = 0; i < books->join_count; i++) {
         count += books->joins[i].scope == scope ? books->joins[i].count : 0;
@@ -129,7 +130,11 @@ static const char *add_token(struct sim_books *books, uint32_t id, uint32_t scop
 static const char *token_created(const struct taking *taking)
 {
     const struct engine_event *event = taking->event;
-    return add_token(taking->books, event->token, event->scope, event->flow);
+    const char *wrong = add_token(taking->books, event->token, event->scope, event->flow);
+    if (wrong == NULL) {
+        token_of(taking->books, event->token)->guard = event->flags != 0;
+    }
+    return wrong;
 }
 
 static const char *left(const struct taking *taking)
@@ -266,10 +271,24 @@ static const char *scope_cleared(const struct taking *taking)
     return NULL;
 }
 
+/* All but one are taken away: an interrupting event sub-process begins. */
+static const char *scope_interrupted(const struct taking *taking)
+{
+    const struct books_token *token = token_of(taking->books, taking->event->token);
+    if (token == NULL || token->scope != taking->event->scope) {
+        return "a scope is interrupted by a token that is not in it";
+    }
+    struct books_token kept = *token;
+    clear(taking->books, taking->event->scope);
+    taking->books->tokens[taking->books->token_count++] = kept;
+    clear_below(taking->books);
+    return NULL;
+}
+
 static const char *ended(const struct taking *taking)
 {
     bool completed = taking->event->flags == ENGINE_END_COMPLETED;
-    bool empty = taking->books->token_count == 0 && taking->books->join_count == 0;
+    bool empty = held_in(taking->books, ENGINE_SCOPE_ROOT) == 0 && taking->books->join_count == 0;
     return completed && !empty ? "a run completes while it holds tokens" : NULL;
 }
 
@@ -309,6 +328,7 @@ static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_SCOPE_SPENT] = scope_spent,
     [ENGINE_EVENT_SCOPE_CLOSED] = scope_closed,
     [ENGINE_EVENT_SCOPE_CLEARED] = scope_cleared,
+    [ENGINE_EVENT_SCOPE_INTERRUPTED] = scope_interrupted,
     [ENGINE_EVENT_ENDED] = ended,
     [ENGINE_EVENT_CALLED] = called,
     [ENGINE_EVENT_ANSWERED] = answered,
@@ -330,7 +350,11 @@ const char *sim_books_compare(const struct sim_books *books,
     uint32_t joins = 0;
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
-        uint32_t held = scope->tokens.count;
+        uint32_t held = 0;
+        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
+                         ENGINE_LINK_IN_SCOPE)) {
+            held += !token->guard;
+        }
         for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             held += join->count;

@@ -18,6 +18,7 @@ struct books_token {
     uint32_t scope;
     uint32_t flow; /* by which it came */
     uint32_t call; /* number of the call that it waits for, or 0 */
+    bool guard;    /* before an event sub-process: it does not keep its scope alive */
 };
 
 struct books_scope {
