@@ -440,7 +440,7 @@ static void places_to_listen_are_checked(void)
         {"tcp://0.0.0.0:0", RESULT_DENIED, "auth.tokens"},
         {"tcp://*:0", RESULT_DENIED, "auth.tokens"},
         {"ws://[::]:0/x", RESULT_DENIED, "auth.tokens"},
-        {"tls+tcp://127.0.0.1:0", RESULT_INVALID, "front.tlsCertKeyFile"},
+        {"tls+tcp://127.0.0.1:0", RESULT_INVALID, "front.tlsCertificate"},
         {"ipc:///no/such/folder/x.ipc", RESULT_IO, "/no/such/folder"},
     };
     for (size_t index = 0; index < sizeof rows / sizeof rows[0]; index++) {

@@ -174,7 +174,7 @@ static enum result check_urls(const struct transport_front_options *options, cha
             return RESULT_DENIED;
         }
         if (strncmp(url, "tls+", 4) == 0 && options->tls_cert_key_file == NULL) {
-            snprintf(error, 256, "%s needs a certificate: set front.tlsCertKeyFile", url);
+            snprintf(error, 256, "%s needs a certificate: set front.tlsCertificate", url);
             return RESULT_INVALID;
         }
     }
