@@ -8,13 +8,14 @@
  * layer wraps batches with length, position and CRC32C. Bodies are MessagePack arrays unless said
  * otherwise:
  *
- *   EVENTS     [executionId, firstEventSequence, events…]        engine events since the
- * execution's last record SNAPSHOT   [executionId, workspaceId, flags, binary] execution.msgpack;
- * supersedes the EVENTS before it STEP       [workspaceId, executionId, stepId, binary]        a
- * step blob, immutable AUDIT      [executionId, revision, map]                      an audit
- * message (interfaces.md 5) REQUEST    [workspaceId, requestId, bodyHash, atMs, binary]  the first
- * reply to a requestId DEFINITION [projectId, name, version, atMs, binary]          a deployed file
- *   FORGET     [executionId, workspaceId]                        operator's delete
+ * - EVENTS [executionId, firstEventSequence, events…]: engine events since its last record
+ * - SNAPSHOT [executionId, workspaceId, flags, binary]: execution.msgpack; supersedes the EVENTS
+ *   before it
+ * - STEP [workspaceId, executionId, stepId, binary]: a step blob, immutable
+ * - AUDIT [executionId, revision, map]: an audit message (interfaces.md 5)
+ * - REQUEST [workspaceId, requestId, bodyHash, atMs, binary]: the first reply to a requestId
+ * - DEFINITION [projectId, name, version, atMs, binary]: a deployed file
+ * - FORGET [executionId, workspaceId]: an operator's delete
  */
 #ifndef PROTO_RECORD_H
 #define PROTO_RECORD_H

@@ -2,11 +2,13 @@
  * state.h: what a shard is made of. Included by the files of this folder only; all of it belongs to
  * the shard's thread.
  *
- *   slot   one for each execution that is live, parked, or ended so lately that the index may not
- * know it yet work   hangs on a slot while the execution is in memory as a live struct waiter who
- * gets a reply when the segment ends group  what waits for one commit gate   replies that wait for
- * more than their commit: a stored blob, a binding at another shard lookup a request whose
- * execution is being fetched
+ * - slot: one for each execution that is live, parked, or ended so lately that the index may not
+ *   know it yet
+ * - work: hangs on a slot while the execution is in memory as a live struct
+ * - waiter: who gets a reply when the segment ends
+ * - group: what waits for one commit
+ * - gate: replies that wait for more than their commit: a stored blob, a binding at another shard
+ * - lookup: a request whose execution is being fetched
  */
 #ifndef ACTORS_SHARD_STATE_H
 #define ACTORS_SHARD_STATE_H
