@@ -47,7 +47,7 @@ static void answer_refused(const struct proto_message *call)
     static const char reason[] = "this engine has no module dispatcher";
     struct proto_message *done = message_new(PROTO_CALL_DONE, sizeof reason);
     if (done == NULL) {
-        log_line(LOG_CRITICAL, "IO-ANSWER-LOST", "execution=%s reason=\"no memory\"",
+        log_line(LOG_CRITICAL, "IO-ANSWER-LOST", "executionId=%s reason=\"no memory\"",
                  call->as.call.execution_id.text);
         return;
     }

@@ -31,7 +31,7 @@ void shard_bind_here(struct actor_shard *shard, struct proto_message *message)
         actor_directory_drop(&shard->directory, session->channel_session_id, id);
     } else if (actor_directory_bind(&shard->directory, session->channel_session_id, id,
                                     session->waiting_since_ms) != RESULT_OK) {
-        log_line(LOG_CRITICAL, "SHARD-SESSION-LOST", "shard=%u execution=%s reason=\"no memory\"",
+        log_line(LOG_CRITICAL, "SHARD-SESSION-LOST", "shard=%u executionId=%s reason=\"no memory\"",
                  shard->options.index, session->execution_id.text);
     }
     message_free(message);

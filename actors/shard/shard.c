@@ -137,7 +137,7 @@ static void call_done(struct actor_shard *shard, const struct proto_call_done *d
                                  .call = done};
     enum result result = shard_accept(shard, slot->work, &input);
     if (result == RESULT_INVALID) {
-        log_line(LOG_WARN, "SHARD-ANSWER-REFUSED", "shard=%u execution=%s token=%u",
+        log_line(LOG_WARN, "SHARD-ANSWER-REFUSED", "shard=%u executionId=%s token=%u",
                  shard->options.index, done->execution_id.text, done->token);
     }
 }

@@ -96,7 +96,7 @@ void shard_slot_set_alarm(struct actor_shard *shard, struct actor_slot *slot, in
         return;
     }
     if (actor_alarms_set(&shard->alarms, &slot->alarm, due_ms) != RESULT_OK) {
-        log_line(LOG_CRITICAL, "SHARD-ALARM-LOST", "shard=%u execution=%.*s reason=\"no memory\"",
+        log_line(LOG_CRITICAL, "SHARD-ALARM-LOST", "shard=%u executionId=%.*s reason=\"no memory\"",
                  shard->options.index, SPAN_ARG(shard_slot_id(slot)));
     }
 }
@@ -110,7 +110,7 @@ void shard_slot_set_damaged(struct actor_shard *shard, struct actor_slot *slot, 
     shard_slot_set_human(shard, slot, false);
     actor_alarms_clear(&shard->alarms, &slot->alarm);
     actor_count(&shard->counters.damaged, 1);
-    log_line(LOG_CRITICAL, "EXECUTION-SET-ASIDE", "shard=%u execution=%.*s reason=\"%s\"",
+    log_line(LOG_CRITICAL, "EXECUTION-SET-ASIDE", "shard=%u executionId=%.*s reason=\"%s\"",
              shard->options.index, SPAN_ARG(shard_slot_id(slot)), why);
 }
 

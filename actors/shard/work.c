@@ -46,7 +46,7 @@ static void call_module(struct actor_shard *shard, const struct proto_call *call
     struct proto_message *message = message_new(PROTO_CALL, bytes);
     if (message == NULL) {
         /* The call stays in flight in the execution's state: the next recovery makes it. */
-        log_line(LOG_CRITICAL, "SHARD-CALL-LOST", "shard=%u execution=%s reason=\"no memory\"",
+        log_line(LOG_CRITICAL, "SHARD-CALL-LOST", "shard=%u executionId=%s reason=\"no memory\"",
                  shard->options.index, call->execution_id.text);
         return;
     }
