@@ -111,17 +111,6 @@ void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard 
     shard->effects = others;
 }
 
-enum result actor_shard_recover_damaged(struct actor_shard *shard, struct span execution_id)
-{
-    struct actor_slot *slot = shard_slot_find(shard, execution_id);
-    slot = slot == NULL ? shard_slot_new(shard, execution_id) : slot;
-    if (slot == NULL) {
-        return RESULT_LIMIT;
-    }
-    shard_slot_set_damaged(shard, slot, "records of it are missing from the journal");
-    return RESULT_OK;
-}
-
 enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id,
                                       uint64_t position)
 {

@@ -82,9 +82,6 @@ MUST_USE enum result actor_shard_recover(struct actor_shard *shard,
 /* After the executions: those that wait on channel sessions are entered with the shards that keep
  * them. */
 void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard *const *shards);
-/* An id that is known to exist in damaged form only. */
-MUST_USE enum result actor_shard_recover_damaged(struct actor_shard *shard,
-                                                 struct span execution_id);
 /* It ended lately: no start of that id until the audit drain has it. */
 MUST_USE enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id,
                                                uint64_t position);

@@ -223,11 +223,6 @@ enum result storage_odbc_fetch(struct storage_odbc_statement *statement)
                            : failure(statement->session, SQL_HANDLE_STMT, statement->handle);
 }
 
-void storage_odbc_finish(struct storage_odbc_statement *statement)
-{
-    SQLFreeStmt(statement->handle, SQL_CLOSE);
-}
-
 enum result storage_odbc_get_integer(struct storage_odbc_statement *statement, uint16_t column,
                                      int64_t *out, bool *is_null)
 {

@@ -66,7 +66,5 @@ MUST_USE enum result storage_odbc_get_integer(struct storage_odbc_statement *sta
 MUST_USE enum result storage_odbc_get_text(struct storage_odbc_statement *statement,
                                            uint16_t column, struct arena *arena, struct span *out,
                                            bool *is_null);
-/* Makes it ready to run again. */
-void storage_odbc_finish(struct storage_odbc_statement *statement);
 
 #endif
