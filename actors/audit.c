@@ -107,269 +107,274 @@ static enum result apply(struct actor_audit *audit)
                  result_text(result));
     }
     if (failing) {
-        /* To pump, AGAIN means that there is more at once; a database that another program holds is
-         * worth a pause. */
+        /* To pump, AGAIN means "more at once"; a database that another program holds gets a pause. */
         return result == RESULT_AGAIN ? RESULT_IO : result;
     }
+    audit->applies++;
+    actor_count(&audit->counters.applies, 1);
+    actor_count(&audit->counters.messages, (int64_t)audit->message_count);
+    audit->applied = audit->read;
+    audit->message_count = 0;
+    audit->message_bytes = 0;
+    arena_clear(&audit->batch);
+    return RESULT_OK;
+}
 
-    /* An operator's delete comes after all that was said about the execution. */
-    static enum result forget(struct actor_audit * audit, struct span execution_id)
-    {
-        enum result result = apply(audit);
-        if (result == RESULT_OK) {
-            result = audit->options.index->ops->remove(audit->options.index, execution_id);
-        }
-        return result == RESULT_NOT_FOUND ? RESULT_OK : result;
+/* An operator's delete comes after all that was said about the execution. */
+static enum result forget(struct actor_audit *audit, struct span execution_id)
+{
+    enum result result = apply(audit);
+    if (result == RESULT_OK) {
+        result = audit->options.index->ops->remove(audit->options.index, execution_id);
     }
+    return result == RESULT_NOT_FOUND ? RESULT_OK : result;
+}
 
-    static enum result take(struct actor_audit * audit, const struct proto_record *record)
-    {
-        if (record->kind == PROTO_RECORD_FORGET) {
-            return forget(audit, record->execution_id);
+static enum result take(struct actor_audit *audit, const struct proto_record *record)
+{
+    if (record->kind == PROTO_RECORD_FORGET) {
+        return forget(audit, record->execution_id);
+    }
+    if (record->kind != PROTO_RECORD_AUDIT) {
+        return RESULT_OK;
+    }
+    if (audit->message_count == APPLY_MESSAGES || audit->message_bytes >= APPLY_BYTES) {
+        enum result result = apply(audit);
+        if (result != RESULT_OK) {
+            return result;
         }
-        if (record->kind != PROTO_RECORD_AUDIT) {
-            return RESULT_OK;
-        }
-        if (audit->message_count == APPLY_MESSAGES || audit->message_bytes >= APPLY_BYTES) {
-            enum result result = apply(audit);
+    }
+    struct span copy = arena_copy(&audit->batch, record->body);
+    if (copy.count != record->body.count) {
+        audit->batch.overflowed = false;
+        return RESULT_LIMIT;
+    }
+    audit->messages[audit->message_count++] = copy;
+    audit->message_bytes += copy.count;
+    return RESULT_OK;
+}
+
+static enum result take_rest(struct actor_audit *audit)
+{
+    while (audit->rest.count > 0) {
+        struct span after = audit->rest;
+        struct proto_record record;
+        if (record_read(&after, &record) != RESULT_OK) {
+            log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=audit position=%llu",
+                     (unsigned long long)audit->read);
+            after = SPAN_EMPTY;
+        } else {
+            enum result result = take(audit, &record);
             if (result != RESULT_OK) {
                 return result;
             }
         }
-        struct span copy = arena_copy(&audit->batch, record->body);
-        if (copy.count != record->body.count) {
-            audit->batch.overflowed = false;
-            return RESULT_LIMIT;
-        }
-        audit->messages[audit->message_count++] = copy;
-        audit->message_bytes += copy.count;
-        return RESULT_OK;
+        audit->rest = after;
     }
+    audit->read = audit->rest_position > audit->read ? audit->rest_position : audit->read;
+    return RESULT_OK;
+}
 
-    static enum result take_rest(struct actor_audit * audit)
-    {
-        while (audit->rest.count > 0) {
-            struct span after = audit->rest;
-            struct proto_record record;
-            if (record_read(&after, &record) != RESULT_OK) {
-                log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=audit position=%llu",
-                         (unsigned long long)audit->read);
-                after = SPAN_EMPTY;
-            } else {
-                enum result result = take(audit, &record);
-                if (result != RESULT_OK) {
-                    return result;
-                }
-            }
-            audit->rest = after;
+/* What is readable goes into the index: all of it, or (a slice) until one apply was made:
+ * RESULT_AGAIN, there may be more. */
+static enum result pump(struct actor_audit *audit, bool slice)
+{
+    const struct storage_journal_ops *ops = audit->options.log->ops;
+    enum result result;
+    audit->applies = 0;
+    while ((result = take_rest(audit)) == RESULT_OK) {
+        if (slice && audit->applies > 0) {
+            return RESULT_AGAIN;
         }
-        audit->read = audit->rest_position > audit->read ? audit->rest_position : audit->read;
-        return RESULT_OK;
-    }
-
-    /* What is readable goes into the index: all of it, or (a slice) until one apply was made:
-     * RESULT_AGAIN, there may be more. */
-    static enum result pump(struct actor_audit * audit, bool slice)
-    {
-        const struct storage_journal_ops *ops = audit->options.log->ops;
-        enum result result;
-        audit->applies = 0;
-        while ((result = take_rest(audit)) == RESULT_OK) {
-            if (slice && audit->applies > 0) {
-                return RESULT_AGAIN;
-            }
-            result = ops->reader_next(audit->reader, &audit->rest, &audit->rest_position);
-            if (result == RESULT_CORRUPT) {
-                audit->rest = SPAN_EMPTY;
-                log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=audit position=%llu",
-                         (unsigned long long)audit->read);
-                continue;
-            }
-            if (result != RESULT_OK) {
-                audit->rest = SPAN_EMPTY;
-                audit->rest_position = audit->read;
-                break;
-            }
+        result = ops->reader_next(audit->reader, &audit->rest, &audit->rest_position);
+        if (result == RESULT_CORRUPT) {
+            audit->rest = SPAN_EMPTY;
+            log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=audit position=%llu",
+                     (unsigned long long)audit->read);
+            continue;
         }
-        return result == RESULT_NOT_FOUND ? apply(audit) : result;
-    }
-
-    static void report(struct actor_audit * audit)
-    {
-        struct proto_message *drained = message_new(PROTO_DRAINED, 0);
-        if (drained == NULL) {
-            return;
-        }
-        drained->as.drained = (struct proto_drained){
-            .drain = PROTO_DRAIN_AUDIT, .durable = audit->durable, .read = audit->applied};
-        if (audit->options.journal->send(audit->options.journal, &drained) != RESULT_OK) {
-            message_free(drained);
+        if (result != RESULT_OK) {
+            audit->rest = SPAN_EMPTY;
+            audit->rest_position = audit->read;
+            break;
         }
     }
+    return result == RESULT_NOT_FOUND ? apply(audit) : result;
+}
 
-    static uint64_t behind_bytes(const struct actor_audit *audit)
-    {
-        return audit->options.log->ops->end(audit->options.log) - audit->read;
+static void report(struct actor_audit *audit)
+{
+    struct proto_message *drained = message_new(PROTO_DRAINED, 0);
+    if (drained == NULL) {
+        return;
     }
+    drained->as.drained = (struct proto_drained){
+        .drain = PROTO_DRAIN_AUDIT, .durable = audit->durable, .read = audit->applied};
+    if (audit->options.journal->send(audit->options.journal, &drained) != RESULT_OK) {
+        message_free(drained);
+    }
+}
 
-    static void pump_and_plan(struct actor_audit * audit, struct actor_time now)
-    {
-        uint64_t before = audit->applied;
-        bool announced = audit->pump_ms != ACTOR_NEVER;
-        actor_pace_begin(&audit->pace);
-        enum result result = pump(audit, audit->drain.sink == NULL);
-        actor_pace_end(&audit->pace, behind_bytes(audit), now.monotonic_ms);
-        uint64_t rested_ms = actor_pace_until_ms(&audit->pace);
-        if (result == RESULT_AGAIN) {
-            audit->pump_ms = rested_ms > now.monotonic_ms ? rested_ms : now.monotonic_ms;
-        } else if (result != RESULT_OK) {
-            audit->pump_ms = now.monotonic_ms + RETRY_MS;
-        } else if (audit->applied != before) {
+static uint64_t behind_bytes(const struct actor_audit *audit)
+{
+    return audit->options.log->ops->end(audit->options.log) - audit->read;
+}
+
+static void pump_and_plan(struct actor_audit *audit, struct actor_time now)
+{
+    uint64_t before = audit->applied;
+    bool announced = audit->pump_ms != ACTOR_NEVER;
+    actor_pace_begin(&audit->pace);
+    enum result result = pump(audit, audit->drain.sink == NULL);
+    actor_pace_end(&audit->pace, behind_bytes(audit), now.monotonic_ms);
+    uint64_t rested_ms = actor_pace_until_ms(&audit->pace);
+    if (result == RESULT_AGAIN) {
+        audit->pump_ms = rested_ms > now.monotonic_ms ? rested_ms : now.monotonic_ms;
+    } else if (result != RESULT_OK) {
+        audit->pump_ms = now.monotonic_ms + RETRY_MS;
+    } else if (audit->applied != before) {
+        audit->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
+    } else {
+        audit->pump_ms = ACTOR_NEVER;
+        if (announced) {
+            report(audit);
+        }
+    }
+    if (audit->applied != audit->durable && audit->flush_ms == ACTOR_NEVER) {
+        audit->flush_ms = now.monotonic_ms + FLUSH_EVERY_MS;
+    }
+}
+
+static void flush(struct actor_audit *audit, struct actor_time now)
+{
+    enum result result = audit->options.index->ops->flush(audit->options.index);
+    if (result != RESULT_OK) {
+        log_line(LOG_ERROR, "INDEX-NOT-FLUSHED", "reason=\"%s\"", result_text(result));
+        audit->flush_ms = now.monotonic_ms + RETRY_MS;
+        return;
+    }
+    audit->flush_ms = ACTOR_NEVER;
+    audit->durable = audit->applied;
+    report(audit);
+}
+
+/* ---- queries ---- */
+
+static void answer_fetch(const struct proto_message *fetch, enum result result, struct span bytes)
+{
+    bytes = result == RESULT_OK ? bytes : SPAN_EMPTY;
+    struct proto_message *fetched = message_new(PROTO_FETCHED, bytes.count);
+    if (fetched == NULL) {
+        log_line(LOG_CRITICAL, "AUDIT-ANSWER-LOST", "reason=\"no memory\"");
+        return;
+    }
+    fetched->as.fetched = (struct proto_fetched){.kind = fetch->as.fetch.kind,
+                                                 .execution_id = fetch->as.fetch.execution_id,
+                                                 .result = result,
+                                                 .bytes = message_keep(fetched, bytes)};
+    message_answer(fetch->reply_to, fetched);
+}
+
+static void fetch(struct actor_audit *audit, const struct proto_message *message)
+{
+    struct storage_index *index = audit->options.index;
+    struct span id = execution_id_span(&message->as.fetch.execution_id);
+    struct span bytes = SPAN_EMPTY;
+    enum result result = RESULT_OK;
+    if (message->as.fetch.kind != PROTO_FETCH_EXISTS) {
+        result = pump(audit, false);
+    }
+    if (result == RESULT_OK && message->as.fetch.kind == PROTO_FETCH_LOGS) {
+        result = index->ops->logs(index, id, 0, LOGS_MAX, &audit->arena, &bytes);
+    } else if (result == RESULT_OK) {
+        result = index->ops->row(index, id, &audit->arena, &bytes);
+    }
+    answer_fetch(message, result,
+                 message->as.fetch.kind == PROTO_FETCH_EXISTS ? SPAN_EMPTY : bytes);
+}
+
+static void list(struct actor_audit *audit, const struct proto_message *request)
+{
+    struct storage_index *index = audit->options.index;
+    struct span rows = SPAN_EMPTY;
+    enum result result = pump(audit, false);
+    if (result == RESULT_OK) {
+        result = index->ops->list(index, request->as.request.body, &audit->arena, &rows);
+    }
+    if (result != RESULT_OK) {
+        bool invalid = result == RESULT_INVALID;
+        actor_reply_refuse_text(request, &audit->arena,
+                                invalid ? PROTO_ERROR_InvalidRequest : PROTO_ERROR_StorageFailed,
+                                invalid ? "a filter is malformed: since is RFC 3339, limit is "
+                                          "1..1000, cursor comes from a reply"
+                                        : "the index could not be read");
+        return;
+    }
+    struct wire_writer writer;
+    uint32_t pairs;
+    wire_writer_init(&writer, &audit->arena, rows.count + 64);
+    size_t mark = actor_reply_open(&writer, &pairs);
+    struct wire_map_walk walk = wire_map_begin(rows);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        wire_write_string(&writer, key);
+        wire_write_value(&writer, value);
+        pairs++;
+    }
+    struct proto_message *reply = actor_reply_new(request->as.request.spelling, true,
+                                                  actor_reply_close(&writer, mark, pairs));
+    if (reply != NULL) {
+        message_answer(request->reply_to, reply);
+    }
+}
+
+/* ---- the turn ---- */
+
+static void receive(struct actor_audit *audit, struct proto_message *message, struct actor_time now)
+{
+    arena_clear(&audit->arena);
+    if (message->type == PROTO_JOURNAL_ADVANCED) {
+        if (audit->pump_ms == ACTOR_NEVER) {
             audit->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
-        } else {
-            audit->pump_ms = ACTOR_NEVER;
-            if (announced) {
-                report(audit);
-            }
         }
-        if (audit->applied != audit->durable && audit->flush_ms == ACTOR_NEVER) {
-            audit->flush_ms = now.monotonic_ms + FLUSH_EVERY_MS;
-        }
+    } else if (message->type == PROTO_FETCH) {
+        actor_count(&audit->counters.queries, 1);
+        fetch(audit, message);
+    } else if (message->type == PROTO_REQUEST) {
+        ASSERT(message->as.request.operation == PROTO_OP_LIST);
+        actor_count(&audit->counters.queries, 1);
+        list(audit, message);
+    } else {
+        ASSERT(message->type == PROTO_DRAIN);
+        audit->drain = message->reply_to;
     }
+    message_free(message);
+}
 
-    static void flush(struct actor_audit * audit, struct actor_time now)
-    {
-        enum result result = audit->options.index->ops->flush(audit->options.index);
-        if (result != RESULT_OK) {
-            log_line(LOG_ERROR, "INDEX-NOT-FLUSHED", "reason=\"%s\"", result_text(result));
-            audit->flush_ms = now.monotonic_ms + RETRY_MS;
-            return;
-        }
-        audit->flush_ms = ACTOR_NEVER;
-        audit->durable = audit->applied;
-        report(audit);
+uint64_t actor_audit_turn(void *argument, struct proto_message *batch, struct actor_time now)
+{
+    struct actor_audit *audit = BASE_CAST(actor_audit, argument, AUDIT_MAGIC);
+    while (batch != NULL) {
+        struct proto_message *message = batch;
+        batch = batch->next;
+        message->next = NULL;
+        receive(audit, message, now);
     }
-
-    /* ---- queries ---- */
-
-    static void answer_fetch(const struct proto_message *fetch, enum result result,
-                             struct span bytes)
-    {
-        bytes = result == RESULT_OK ? bytes : SPAN_EMPTY;
-        struct proto_message *fetched = message_new(PROTO_FETCHED, bytes.count);
-        if (fetched == NULL) {
-            log_line(LOG_CRITICAL, "AUDIT-ANSWER-LOST", "reason=\"no memory\"");
-            return;
-        }
-        fetched->as.fetched = (struct proto_fetched){.kind = fetch->as.fetch.kind,
-                                                     .execution_id = fetch->as.fetch.execution_id,
-                                                     .result = result,
-                                                     .bytes = message_keep(fetched, bytes)};
-        message_answer(fetch->reply_to, fetched);
+    bool draining = audit->drain.sink != NULL && audit->pump_ms != now.monotonic_ms + RETRY_MS;
+    if (audit->pump_ms <= now.monotonic_ms || draining) {
+        pump_and_plan(audit, now);
     }
-
-    static void fetch(struct actor_audit * audit, const struct proto_message *message)
-    {
-        struct storage_index *index = audit->options.index;
-        struct span id = execution_id_span(&message->as.fetch.execution_id);
-        struct span bytes = SPAN_EMPTY;
-        enum result result = RESULT_OK;
-        if (message->as.fetch.kind != PROTO_FETCH_EXISTS) {
-            result = pump(audit, false);
-        }
-        if (result == RESULT_OK && message->as.fetch.kind == PROTO_FETCH_LOGS) {
-            result = index->ops->logs(index, id, 0, LOGS_MAX, &audit->arena, &bytes);
-        } else if (result == RESULT_OK) {
-            result = index->ops->row(index, id, &audit->arena, &bytes);
-        }
-        answer_fetch(message, result,
-                     message->as.fetch.kind == PROTO_FETCH_EXISTS ? SPAN_EMPTY : bytes);
+    if (audit->applied != audit->durable && (audit->flush_ms <= now.monotonic_ms || draining)) {
+        flush(audit, now);
     }
-
-    static void list(struct actor_audit * audit, const struct proto_message *request)
-    {
-        struct storage_index *index = audit->options.index;
-        struct span rows = SPAN_EMPTY;
-        enum result result = pump(audit, false);
-        if (result == RESULT_OK) {
-            result = index->ops->list(index, request->as.request.body, &audit->arena, &rows);
+    if (audit->drain.sink != NULL &&
+        audit->durable == audit->options.log->ops->end(audit->options.log)) {
+        struct proto_message *done = message_new(PROTO_DONE, 0);
+        if (done != NULL) {
+            message_answer(audit->drain, done);
         }
-        if (result != RESULT_OK) {
-            bool invalid = result == RESULT_INVALID;
-            actor_reply_refuse_text(request, &audit->arena,
-                                    invalid ? PROTO_ERROR_InvalidRequest
-                                            : PROTO_ERROR_StorageFailed,
-                                    invalid ? "a filter is malformed: since is RFC 3339, limit is "
-                                              "1..1000, cursor comes from a reply"
-                                            : "the index could not be read");
-            return;
-        }
-        struct wire_writer writer;
-        uint32_t pairs;
-        wire_writer_init(&writer, &audit->arena, rows.count + 64);
-        size_t mark = actor_reply_open(&writer, &pairs);
-        struct wire_map_walk walk = wire_map_begin(rows);
-        struct span key;
-        struct span value;
-        while (wire_map_next(&walk, &key, &value)) {
-            wire_write_string(&writer, key);
-            wire_write_value(&writer, value);
-            pairs++;
-        }
-        struct proto_message *reply = actor_reply_new(request->as.request.spelling, true,
-                                                      actor_reply_close(&writer, mark, pairs));
-        if (reply != NULL) {
-            message_answer(request->reply_to, reply);
-        }
+        audit->drain.sink = NULL;
     }
-
-    /* ---- the turn ---- */
-
-    static void receive(struct actor_audit * audit, struct proto_message * message,
-                        struct actor_time now)
-    {
-        arena_clear(&audit->arena);
-        if (message->type == PROTO_JOURNAL_ADVANCED) {
-            if (audit->pump_ms == ACTOR_NEVER) {
-                audit->pump_ms = now.monotonic_ms + PUMP_DELAY_MS;
-            }
-        } else if (message->type == PROTO_FETCH) {
-            actor_count(&audit->counters.queries, 1);
-            fetch(audit, message);
-        } else if (message->type == PROTO_REQUEST) {
-            ASSERT(message->as.request.operation == PROTO_OP_LIST);
-            actor_count(&audit->counters.queries, 1);
-            list(audit, message);
-        } else {
-            ASSERT(message->type == PROTO_DRAIN);
-            audit->drain = message->reply_to;
-        }
-        message_free(message);
-    }
-
-    uint64_t actor_audit_turn(void *argument, struct proto_message *batch, struct actor_time now)
-    {
-        struct actor_audit *audit = BASE_CAST(actor_audit, argument, AUDIT_MAGIC);
-        while (batch != NULL) {
-            struct proto_message *message = batch;
-            batch = batch->next;
-            message->next = NULL;
-            receive(audit, message, now);
-        }
-        bool draining = audit->drain.sink != NULL && audit->pump_ms != now.monotonic_ms + RETRY_MS;
-        if (audit->pump_ms <= now.monotonic_ms || draining) {
-            pump_and_plan(audit, now);
-        }
-        if (audit->applied != audit->durable && (audit->flush_ms <= now.monotonic_ms || draining)) {
-            flush(audit, now);
-        }
-        if (audit->drain.sink != NULL &&
-            audit->durable == audit->options.log->ops->end(audit->options.log)) {
-            struct proto_message *done = message_new(PROTO_DONE, 0);
-            if (done != NULL) {
-                message_answer(audit->drain, done);
-            }
-            audit->drain.sink = NULL;
-        }
-        return audit->pump_ms < audit->flush_ms ? audit->pump_ms : audit->flush_ms;
-    }
+    return audit->pump_ms < audit->flush_ms ? audit->pump_ms : audit->flush_ms;
+}
