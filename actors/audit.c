@@ -107,7 +107,8 @@ static enum result apply(struct actor_audit *audit)
                  result_text(result));
     }
     if (failing) {
-        /* To pump, AGAIN means "more at once"; a database that another program holds gets a pause. */
+        /* To pump, AGAIN means "more at once"; a database that another program holds gets a pause.
+         */
         return result == RESULT_AGAIN ? RESULT_IO : result;
     }
     audit->applies++;
