@@ -50,6 +50,8 @@ static const engine_apply_fn apply_table[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_INSTANCE_DONE] = engine_apply_instance_done,
     [ENGINE_EVENT_LISTENED] = engine_apply_listened,
     [ENGINE_EVENT_SCOPE_INTERRUPTED] = engine_apply_scope_interrupted,
+    [ENGINE_EVENT_RECORDED] = engine_apply_recorded,
+    [ENGINE_EVENT_COMPENSATED] = engine_apply_compensated,
 };
 
 enum result engine_apply(struct engine_execution *execution, const struct engine_event *event)

@@ -6,6 +6,7 @@
 #include "engine/token.h"
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
 
 struct span engine_part_keep(struct engine_execution *execution, struct span span)
 {
@@ -163,12 +164,77 @@ static void drop_results(struct engine_execution *execution, struct engine_scope
     }
 }
 
+/* ---- records of what can be compensated ---- */
+
+struct engine_record *engine_part_add_record(struct engine_execution *execution,
+                                             struct engine_scope *scope, uint32_t node,
+                                             uint32_t handler)
+{
+    uint32_t slot = engine_pool_take(&execution->records, &execution->memory, 0);
+    struct engine_record *record = engine_pool_at(&execution->records, slot);
+    if (record != NULL) {
+        record->node = node;
+        record->handler = handler;
+        engine_chain_append(&execution->records, &scope->records, ENGINE_LINK_FIRST, slot);
+    }
+    return record;
+}
+
+static void move_record(struct engine_execution *execution, struct engine_scope *from,
+                        struct engine_scope *to, uint32_t slot)
+{
+    engine_chain_remove(&execution->records, &from->records, ENGINE_LINK_FIRST, slot);
+    engine_chain_append(&execution->records, &to->records, ENGINE_LINK_FIRST, slot);
+}
+
+void engine_part_keep_records(struct engine_execution *execution, struct engine_scope *from,
+                              struct engine_scope *to)
+{
+    const struct engine_token *host = engine_token_find(execution, from->host);
+    struct arena *memory = &execution->memory;
+    while (from->records.count > 0) {
+        uint32_t slot = from->records.first;
+        struct engine_record *record = engine_pool_at(&execution->records, slot);
+        if (from->variables.count > 0) {
+            record->locals = wire_merge(memory, from->variables, record->locals);
+        }
+        if (host->own.count > 0) {
+            record->locals = wire_merge(memory, host->own, record->locals);
+        }
+        move_record(execution, from, to, slot);
+    }
+}
+
+void engine_part_move_records(struct engine_execution *execution, struct engine_scope *from,
+                              struct engine_scope *to, uint32_t node)
+{
+    uint32_t slot = from->records.first;
+    while (slot != ENGINE_SLOT_NONE) {
+        const struct engine_record *record = engine_pool_at(&execution->records, slot);
+        uint32_t next = engine_chain_next(&execution->records, ENGINE_LINK_FIRST, slot);
+        if (engine_record_is_about(from, record, node)) {
+            move_record(execution, from, to, slot);
+        }
+        slot = next;
+    }
+}
+
+static void drop_records(struct engine_execution *execution, struct engine_scope *scope)
+{
+    while (scope->records.count > 0) {
+        uint32_t slot = scope->records.first;
+        engine_chain_remove(&execution->records, &scope->records, ENGINE_LINK_FIRST, slot);
+        engine_pool_give(&execution->records, slot);
+    }
+}
+
 void engine_part_drop_scope(struct engine_execution *execution, struct engine_scope *scope)
 {
     uint32_t slot = engine_pool_find(&execution->scopes, scope->slot.id);
     struct engine_scope *parent = engine_scope_find(execution, scope->parent);
     ASSERT(scope->tokens.count == 0 && scope->joins.count == 0 && scope->children.count == 0);
     drop_results(execution, scope);
+    drop_records(execution, scope);
     if (parent != NULL) {
         engine_chain_remove(&execution->scopes, &parent->children, ENGINE_LINK_SIBLINGS, slot);
     }
@@ -240,6 +306,7 @@ struct engine_scope *engine_part_open_scope(struct engine_execution *execution, 
     scope->joins = ENGINE_CHAIN_EMPTY;
     scope->children = ENGINE_CHAIN_EMPTY;
     scope->results = ENGINE_CHAIN_EMPTY;
+    scope->records = ENGINE_CHAIN_EMPTY;
     engine_chain_append(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
     execution->scope_next = id >= execution->scope_next ? id + 1 : execution->scope_next;
     return scope;

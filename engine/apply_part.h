@@ -81,6 +81,10 @@ enum result engine_apply_listened(struct engine_execution *execution,
                                   const struct engine_event *event);
 enum result engine_apply_scope_interrupted(struct engine_execution *execution,
                                            const struct engine_event *event);
+enum result engine_apply_recorded(struct engine_execution *execution,
+                                  const struct engine_event *event);
+enum result engine_apply_compensated(struct engine_execution *execution,
+                                     const struct engine_event *event);
 enum result engine_apply_module_missed(struct engine_execution *execution,
                                        const struct engine_event *event);
 enum result engine_apply_failed(struct engine_execution *execution,
@@ -134,6 +138,17 @@ MUST_USE bool engine_part_skip_items(struct engine_scope *scope, uint32_t count)
 /* A result at the end of a body's. False: arena full. */
 MUST_USE bool engine_part_add_result(struct engine_execution *execution, struct engine_scope *scope,
                                      uint32_t instance, struct span value);
+/* A record at the end of a scope's; NULL: arena full. */
+struct engine_record *engine_part_add_record(struct engine_execution *execution,
+                                             struct engine_scope *scope, uint32_t node,
+                                             uint32_t handler);
+/* All records of `from` go behind those of `to`, with the variables of the scope that they leave.
+ */
+void engine_part_keep_records(struct engine_execution *execution, struct engine_scope *from,
+                              struct engine_scope *to);
+/* Those about `node` (ENGINE_NONE: all) go from one scope to another. */
+void engine_part_move_records(struct engine_execution *execution, struct engine_scope *from,
+                              struct engine_scope *to, uint32_t node);
 /* Takes an empty scope away. */
 void engine_part_drop_scope(struct engine_execution *execution, struct engine_scope *scope);
 /* Everything inside goes, innermost scopes first; the scope itself stays. */

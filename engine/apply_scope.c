@@ -14,6 +14,8 @@ enum result engine_apply_scope_opened(struct engine_execution *execution,
     REQUIRE(host != NULL && host->child == 0 && event->scope >= execution->scope_next);
     REQUIRE(event->flags > ENGINE_SCOPE_PROCESS && event->flags < ENGINE_SCOPE_KIND_COUNT);
     bool is_body = event->flags == ENGINE_SCOPE_BODY;
+    struct engine_scope *compensated = engine_scope_find(execution, event->other);
+    REQUIRE(event->flags != ENGINE_SCOPE_COMPENSATION || compensated != NULL);
     REQUIRE(!is_body || event->value.count == 0 || wire_count(event->value) == event->count);
     struct engine_scope *parent = engine_scope_find(execution, host->scope);
     const struct engine_process *process = parent->process;
@@ -35,6 +37,11 @@ enum result engine_apply_scope_opened(struct engine_execution *execution,
     scope->host = event->token;
     scope->node = host->node;
     scope->total = is_body ? event->count : 0;
+    scope->begun = event->flags == ENGINE_SCOPE_SUB_PROCESS ? event->count : 0;
+    if (event->flags == ENGINE_SCOPE_COMPENSATION) { /* the pool may have moved */
+        compensated = engine_scope_find(execution, event->other);
+        engine_part_move_records(execution, compensated, scope, event->node);
+    }
     scope->items = is_body ? engine_part_keep(execution, event->value) : SPAN_EMPTY;
     scope->variables = is_body ? SPAN_EMPTY : engine_part_keep(execution, event->value);
     host->child = event->scope;
@@ -61,6 +68,9 @@ enum result engine_apply_scope_closed(struct engine_execution *execution,
     REQUIRE(scope != NULL && scope->live == 0 && scope->children.count == 0);
     struct engine_token *host = engine_token_find(execution, scope->host);
     REQUIRE(host != NULL);
+    if (event->flags != 0) {
+        engine_part_keep_records(execution, scope, engine_scope_find(execution, scope->parent));
+    }
     host->child = 0;
     engine_part_drop_scope(execution, scope);
     return RESULT_OK;
@@ -152,5 +162,49 @@ enum result engine_apply_instance_done(struct engine_execution *execution,
     scope->done++;
     scope->live--;
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_CONSUMED, ENGINE_WAIT_NONE));
+    return RESULT_OK;
+}
+
+/* ---- compensation ---- */
+
+enum result engine_apply_recorded(struct engine_execution *execution,
+                                  const struct engine_event *event)
+{
+    struct engine_scope *scope = engine_scope_find(execution, event->scope);
+    REQUIRE(engine_part_node_is_in(scope, event->node) &&
+            engine_part_node_is_in(scope, event->other));
+    struct engine_record *record =
+        engine_part_add_record(execution, scope, event->node, event->other);
+    if (record == NULL) {
+        return RESULT_LIMIT;
+    }
+    record->locals = engine_part_keep(execution, event->value);
+    return RESULT_OK;
+}
+
+enum result engine_apply_compensated(struct engine_execution *execution,
+                                     const struct engine_event *event)
+{
+    struct engine_scope *scope = engine_scope_find(execution, event->scope);
+    REQUIRE(scope != NULL && scope->kind == ENGINE_SCOPE_COMPENSATION && scope->records.count > 0 &&
+            event->token >= execution->token_next);
+    uint32_t slot = scope->records.last;
+    const struct engine_record *record = engine_pool_at(&execution->records, slot);
+    REQUIRE(record->handler == event->node);
+    struct engine_token *token = engine_token_make(execution, event->token, scope, false);
+    if (token == NULL) {
+        return RESULT_LIMIT;
+    }
+    execution->token_next = event->token + 1;
+    token->node = event->node;
+    token->own = record->locals;
+    const struct engine_token *from = engine_token_find(execution, event->other);
+    if (from != NULL) {
+        token->path = from->path;
+        token->segment = from->segment;
+        token->output = from->output;
+    }
+    engine_chain_remove(&execution->records, &scope->records, ENGINE_LINK_FIRST, slot);
+    engine_pool_give(&execution->records, slot);
     return RESULT_OK;
 }

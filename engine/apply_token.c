@@ -25,6 +25,7 @@ enum result engine_apply_token_created(struct engine_execution *execution,
     token->flow = event->flow;
     token->guard = event->flags != 0;
     scope->live -= token->guard;
+    scope->begun = event->count > 0 ? event->count : scope->begun;
     const struct engine_token *parent = engine_token_find(execution, event->other);
     if (parent != NULL) {
         token->path = parent->path;

@@ -30,20 +30,22 @@
     X(STARTED_AT, "startedAt")                                                                     \
     X(UPDATED_AT, "updatedAt")                                                                     \
     X(ENDED_AT, "endedAt")                                                                         \
-    X(ERROR_CODE, "errorCode") X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId")       \
-        X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(   \
-            WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")   \
-            X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
-                X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
-                    X(REQUEST, "request") X(RESPONSE, "response") X(CONTEXT, "context")            \
-                        X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume")              \
-                            X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution")    \
-                                X(NODES, "nodes") X(FIRST_REQUEST, "firstRequest")                 \
-                                    X(FIRST_CONTEXT, "firstContext")                               \
-                                        X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")   \
-                                            X(SCOPES, "scopes") X(JOINS, "joins")                  \
-                                                X(INBOX, "inbox") X(STEPS, "executionMap")         \
-                                                    X(LOGS, "logs") X(LOG_INDEX, "logIndex")       \
+    X(ERROR_CODE, "errorCode")                                                                     \
+    X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(       \
+        EVENT_SEQUENCE,                                                                            \
+        "eventSequence") X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") \
+        X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment")             \
+            X(TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")         \
+                X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")        \
+                    X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")                  \
+                        X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories")            \
+                            X(EXECUTION, "execution") X(NODES, "nodes")                            \
+                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
+                                    X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
+                                        X(SCOPES, "scopes") X(JOINS, "joins")                      \
+                                            X(RECORDS, "records") X(INBOX, "inbox")                \
+                                                X(STEPS, "executionMap") X(LOGS, "logs")           \
+                                                    X(LOG_INDEX, "logIndex")                       \
                                                         X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
@@ -61,10 +63,11 @@
     X(PATH, "path")                                                                                \
     X(ATTEMPTS, "attempts")                                                                        \
     X(ATTEMPTS_BEFORE, "attemptsBefore")                                                           \
-    X(RETRIES, "retries") X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase")              \
-        X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed")              \
-            X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")                  \
-                X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
+    X(RETRIES, "retries")                                                                          \
+    X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase") X(CHILD, "child")                  \
+        X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed") X(GUARD, "guard")              \
+            X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output") X(CALLBACK, "callback")            \
+                X(TIMERS, "timers") X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -78,7 +81,7 @@
     X(DONE, "done")                                                                                \
     X(ITEMS, "items")                                                                              \
     X(RESULTS, "results")                                                                          \
-    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")
+    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins") X(RECORDS, "records")
 
 #define TIMER_FIELDS(X)                                                                            \
     X(TASK, "taskId")                                                                              \
@@ -194,6 +197,27 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
     return RESULT_OK;
 }
 
+static enum result read_records(struct engine_execution *execution, struct engine_scope *scope,
+                                struct span records)
+{
+    struct wire_map_walk walk = wire_array_begin(records);
+    struct span row;
+    REQUIRE(engine_fields_is(records, WIRE_ARRAY));
+    while (wire_array_next(&walk, &row)) {
+        uint32_t node, handler;
+        REQUIRE(wire_is(row, WIRE_ARRAY) && find_node(scope->process, wire_at(row, 0), &node) &&
+                find_node(scope->process, wire_at(row, 1), &handler));
+        struct span locals = without_nil(wire_at(row, 2));
+        REQUIRE(engine_fields_is(locals, WIRE_MAP));
+        struct engine_record *record = engine_part_add_record(execution, scope, node, handler);
+        if (record == NULL) {
+            return RESULT_LIMIT;
+        }
+        record->locals = engine_part_keep(execution, locals);
+    }
+    return RESULT_OK;
+}
+
 static enum result read_body(struct engine_execution *execution, struct engine_scope *body,
                              const struct span *fields)
 {
@@ -201,7 +225,7 @@ static enum result read_body(struct engine_execution *execution, struct engine_s
     struct span row;
     uint32_t instance;
     REQUIRE(take_u32(fields[SCOPE_TOTAL], 0, &body->total));
-    REQUIRE(take_u32(fields[SCOPE_BEGUN], 0, &body->begun) && body->begun <= body->total);
+    REQUIRE(body->begun <= body->total);
     REQUIRE(take_u32(fields[SCOPE_DONE], 0, &body->done) && body->done <= body->begun);
     REQUIRE(engine_fields_is(fields[SCOPE_ITEMS], WIRE_ARRAY) &&
             engine_fields_is(fields[SCOPE_RESULTS], WIRE_ARRAY));
@@ -265,8 +289,10 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     scope->nodes = engine_part_keep(execution, fields[SCOPE_NODES]);
     engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children,
                         ENGINE_LINK_SIBLINGS, engine_pool_find(&execution->scopes, id));
+    REQUIRE(take_u32(fields[SCOPE_BEGUN], 0, &scope->begun));
     enum result result =
         kind == ENGINE_SCOPE_BODY ? read_body(execution, scope, fields) : RESULT_OK;
+    result = result != RESULT_OK ? result : read_records(execution, scope, fields[SCOPE_RECORDS]);
     return result != RESULT_OK ? result : read_joins(execution, scope, fields[SCOPE_JOINS]);
 }
 
@@ -283,6 +309,7 @@ static enum result read_scopes(struct engine_execution *execution, const struct 
     root->variables = engine_part_keep(execution, fields[SNAPSHOT_EXECUTION]);
     root->nodes = engine_part_keep(execution, fields[SNAPSHOT_NODES]);
     enum result result = read_joins(execution, root, fields[SNAPSHOT_JOINS]);
+    result = result != RESULT_OK ? result : read_records(execution, root, fields[SNAPSHOT_RECORDS]);
     struct wire_map_walk walk = wire_array_begin(fields[SNAPSHOT_SCOPES]);
     struct span map;
     while (result == RESULT_OK && wire_array_next(&walk, &map)) {

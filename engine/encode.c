@@ -269,12 +269,24 @@ static void write_results(const struct engine_execution *execution, const struct
     }
 }
 
+static void write_records(const struct engine_execution *execution,
+                          const struct engine_scope *scope, struct wire_writer *writer)
+{
+    wire_write_array(writer, scope->records.count);
+    for (ENGINE_EACH(const struct engine_record, record, &execution->records, &scope->records,
+                     ENGINE_LINK_FIRST)) {
+        wire_write_array(writer, 3);
+        write_node(writer, scope->process, record->node);
+        write_node(writer, scope->process, record->handler);
+        wire_write_value(writer, record->locals);
+    }
+}
+
 static uint32_t write_body_pairs(const struct engine_execution *execution,
                                  const struct engine_scope *body, struct wire_writer *writer)
 {
     uint32_t count = 1;
     ENGINE_PACK_UINT(writer, "total", body->total);
-    OPTIONAL_UINT("begun", body->begun);
     OPTIONAL_UINT("done", body->done);
     OPTIONAL_VALUE("items", body->items);
     if (body->results.count > 0) {
@@ -309,8 +321,14 @@ static void write_scopes(const struct engine_execution *execution, struct wire_w
             count++;
         }
         count += scope->kind == ENGINE_SCOPE_BODY ? write_body_pairs(execution, scope, writer) : 0;
+        OPTIONAL_UINT("begun", scope->begun);
         OPTIONAL_VALUE("variables", scope->variables);
         OPTIONAL_VALUE("nodes", scope->nodes);
+        if (scope->records.count > 0) {
+            ENGINE_PACK(writer, "records");
+            write_records(execution, scope, writer);
+            count++;
+        }
         if (scope->joins.count > 0) {
             ENGINE_PACK(writer, "joins");
             write_joins(execution, scope, writer);
@@ -377,6 +395,11 @@ static uint32_t write_places(const struct engine_execution *execution, struct wi
     if (root != NULL && root->joins.count > 0) {
         ENGINE_PACK(writer, "joins");
         write_joins(execution, root, writer);
+        count++;
+    }
+    if (root != NULL && root->records.count > 0) {
+        ENGINE_PACK(writer, "records");
+        write_records(execution, root, writer);
         count++;
     }
     return count;

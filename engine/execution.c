@@ -64,6 +64,7 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     engine_pool_init(&execution->timers, sizeof(struct engine_timer));
     engine_pool_init(&execution->joins, sizeof(struct engine_join_tokens));
     engine_pool_init(&execution->results, sizeof(struct engine_instance_result));
+    engine_pool_init(&execution->records, sizeof(struct engine_record));
     execution->ready = ENGINE_CHAIN_EMPTY;
     execution->parked = ENGINE_CHAIN_EMPTY;
     execution->scope_order = ENGINE_CHAIN_EMPTY;
@@ -128,6 +129,16 @@ const struct engine_node *engine_token_node(const struct engine_execution *execu
     const struct engine_scope *scope = engine_scope_find(execution, token->scope);
     ASSERT(scope != NULL && token->node < scope->process->node_count);
     return &scope->process->nodes[token->node];
+}
+
+bool engine_record_is_about(const struct engine_scope *scope, const struct engine_record *record,
+                            uint32_t node)
+{
+    uint32_t at = record->node;
+    while (at != node && at != ENGINE_NONE) {
+        at = scope->process->nodes[at].scope;
+    }
+    return at == node;
 }
 
 struct engine_join_tokens *engine_join_find(const struct engine_execution *execution,
@@ -251,6 +262,10 @@ static void keep_scopes(struct engine_execution *execution, struct arena *arena)
                          &scope->results, ENGINE_LINK_FIRST)) {
             keep(arena, &result->value);
         }
+        for (ENGINE_EACH(struct engine_record, record, &execution->records, &scope->records,
+                         ENGINE_LINK_FIRST)) {
+            keep(arena, &record->locals);
+        }
         for (ENGINE_EACH(struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             keep(arena, &join->output);
@@ -301,7 +316,8 @@ void engine_execution_tidy(struct engine_execution *execution)
                  engine_pool_move(&execution->scopes, &fresh) &&
                  engine_pool_move(&execution->timers, &fresh) &&
                  engine_pool_move(&execution->joins, &fresh) &&
-                 engine_pool_move(&execution->results, &fresh);
+                 engine_pool_move(&execution->results, &fresh) &&
+                 engine_pool_move(&execution->records, &fresh);
     if (moved) {
         keep_payloads(execution, &fresh);
         keep_tokens(execution, &fresh);

@@ -80,7 +80,8 @@ enum engine_scope_kind {
     ENGINE_SCOPE_PROCESS,
     ENGINE_SCOPE_SUB_PROCESS,
     ENGINE_SCOPE_CALLED,
-    ENGINE_SCOPE_BODY, /* around the instances of an activity with a loop marker */
+    ENGINE_SCOPE_BODY,         /* around the instances of an activity with a loop marker */
+    ENGINE_SCOPE_COMPENSATION, /* around the handlers that a compensation event runs */
     ENGINE_SCOPE_KIND_COUNT
 };
 
@@ -170,6 +171,14 @@ struct engine_instance_result {
     struct span value;
 };
 
+/* An activity that has completed and can be compensated. */
+struct engine_record {
+    struct engine_slot slot; /* links: its scope's records, in order of completion */
+    uint32_t node;
+    uint32_t handler;   /* node */
+    struct span locals; /* MAP: variables of scopes that are gone since, or empty */
+};
+
 struct engine_scope {
     struct engine_slot slot; /* links: all scopes; its parent's children */
     uint32_t parent;         /* id; 0: the root */
@@ -182,11 +191,12 @@ struct engine_scope {
     struct engine_chain joins;
     struct engine_chain children;
     uint32_t total;     /* BODY: instances that there will be, at most */
-    uint32_t begun;     /* BODY: those that were made */
+    uint32_t begun;     /* BODY: those that were made; ad-hoc, in sequence: start nodes */
     uint32_t done;      /* BODY: those that have completed */
     size_t item_offset; /* BODY: where in `items` the next instance's element begins */
     struct span items;  /* BODY: the collection as it was at the beginning (F19), or empty */
     struct engine_chain results; /* BODY */
+    struct engine_chain records; /* COMPENSATION: those whose handlers have not begun yet */
     struct span variables; /* MAP: `execution` of a process, local variables of a sub-process */
     struct span nodes;     /* MAP: outputs by node id, of a process */
 };
@@ -265,6 +275,7 @@ struct engine_execution {
     struct engine_pool timers;
     struct engine_pool joins;
     struct engine_pool results;
+    struct engine_pool records;
     struct engine_chain ready;  /* tokens that can move, first in first out */
     struct engine_chain parked; /* all others */
     struct engine_chain scope_order;
@@ -344,6 +355,10 @@ static inline bool engine_execution_frozen(const struct engine_execution *execut
 {
     return execution->end != ENGINE_END_NONE || execution->suspended;
 }
+
+/* Is the record about that activity (ENGINE_NONE: any), itself or something inside it? */
+bool engine_record_is_about(const struct engine_scope *scope, const struct engine_record *record,
+                            uint32_t node);
 
 /* The stepId of a step of this run. */
 struct uuid engine_step_id(const struct engine_execution *execution, uint32_t sequence);

@@ -3,6 +3,8 @@
  */
 #include "engine/flow.h"
 
+#include "engine/ad_hoc.h"
+#include "engine/compensation.h"
 #include "engine/failure.h"
 #include "engine/names.h"
 #include "engine/scope.h"
@@ -156,11 +158,16 @@ bool engine_flow_choose_inclusive(struct engine_decision *decision,
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
                       const struct engine_choice *choice)
 {
+    engine_compensation_record(decision, visit);
+    if (engine_ad_hoc_ends(decision, visit)) {
+        return;
+    }
     if (choice->count == 0) {
         engine_scope_consume(decision, visit); /* a dead end: legal (engine.md 4) */
         return;
     }
     if (choice->count - 1 > LIMIT_TOKENS - decision->execution->token_count) {
+        engine_decision_rewind(decision);
         engine_fail(decision, visit, ENGINE_TOKEN_LEAVING, span_text("StepLimitExceeded"),
                     ENGINE_TEXT(decision, "more than %u tokens", LIMIT_TOKENS));
         return;

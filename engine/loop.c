@@ -405,7 +405,7 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
         }
         merge_collection(decision, visit, values);
     }
-    engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = body->slot.id;
+    engine_scope_close(decision, visit);
     engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
 }
 

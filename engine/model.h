@@ -165,6 +165,8 @@ struct engine_node {
     uint32_t scope; /* the sub-process node that contains it; ENGINE_NONE: the process itself */
     uint32_t attached_to; /* boundary event: its host; else ENGINE_NONE */
     uint32_t default_flow;
+    uint32_t compensation; /* the activity that compensates this one, once it has completed (by a
+                              boundary event and its association); or ENGINE_NONE */
     struct engine_indexes incoming;   /* flows, document order */
     struct engine_indexes outgoing;   /* flows, document order */
     struct engine_indexes boundaries; /* boundary events attached to it */

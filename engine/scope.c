@@ -3,8 +3,10 @@
  */
 #include "engine/scope.h"
 
+#include "engine/ad_hoc.h"
 #include "engine/apply.h"
 #include "engine/call.h"
+#include "engine/compensation.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/handler.h"
@@ -61,11 +63,12 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
     event->scope = scope;
     event->flags = process != NULL ? ENGINE_SCOPE_CALLED : ENGINE_SCOPE_SUB_PROCESS;
     event->text = process != NULL ? process->id : SPAN_EMPTY;
-    event->count = process != NULL ? process->version : 0;
+    bool in_turn = process == NULL && engine_ad_hoc_is_sequence(visit->node);
+    event->count = process != NULL ? process->version : in_turn;
     event->value = variables;
     engine_handler_guard(decision, process != NULL ? process : visit->scope->process,
                          process != NULL ? process->handlers : visit->node->handlers, scope);
-    for (uint32_t i = 0; i < starts.count; i++) {
+    for (uint32_t i = 0; i < (in_turn ? 1 : starts.count); i++) {
         add_start_token(decision, visit->token, scope, starts.at[i]);
     }
 }
@@ -101,12 +104,30 @@ void engine_scope_spend(struct engine_decision *decision, const struct engine_sc
     announce_spent(decision, scope);
 }
 
+void engine_scope_close(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED);
+    event->scope = visit->token->child;
+    event->flags = visit->node->compensation == ENGINE_NONE;
+}
+
+/* Some scopes do one thing after the other: the handlers of a compensation, the start nodes of an
+ * ad-hoc sub-process in sequence. False: that was the last one. */
+static bool begin_next(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    const struct engine_scope *scope = visit->scope;
+    return engine_compensation_next(decision, scope, visit->token) ||
+           engine_ad_hoc_next(decision, scope, visit->token);
+}
+
 void engine_scope_consume(struct engine_decision *decision, const struct engine_visit *visit)
 {
     ASSERT(visit->scope->live > 0);
     engine_decision_step(decision, visit->token, false);
+    bool is_last = visit->scope->live == 1;
+    bool goes_on = is_last && begin_next(decision, visit);
     engine_emit_token(decision, ENGINE_EVENT_CONSUMED, visit->token);
-    if (visit->scope->live == 1) {
+    if (is_last && !goes_on) {
         engine_scope_spend(decision, visit->scope);
     }
 }

@@ -48,6 +48,9 @@ void engine_never(struct engine_decision *decision, const struct engine_visit *v
 void engine_arrive_enter(struct engine_decision *decision, const struct engine_visit *visit);
 /* The work is done as soon as it begins. */
 void engine_work_pass(struct engine_decision *decision, const struct engine_visit *visit);
+/* A scope with a token on each start node opens; its outputs are made when it is done. */
+void engine_work_sub_process(struct engine_decision *decision, const struct engine_visit *visit);
+void engine_back_sub_process(struct engine_decision *decision, const struct engine_visit *visit);
 /* Out by every flow that may fire: BPMN's rule for activities and events (traps.md 3, 4). */
 void engine_leave_activity(struct engine_decision *decision, const struct engine_visit *visit);
 /* Nothing outside knows of the token. */

@@ -2,6 +2,7 @@
  * end_event.c: none, error and terminate end events. A none end eats one token; the scope ends with
  * its last one (traps.md 10).
  */
+#include "engine/compensation.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/scope.h"
@@ -25,6 +26,10 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
         throw_error(decision, visit);
     } else if (kind == ENGINE_ON_ESCALATION) {
         engine_escalate(decision, visit);
+    } else if (kind == ENGINE_ON_COMPENSATION) {
+        engine_compensation_begin(decision, visit);
+    } else if (kind == ENGINE_ON_CANCEL) {
+        engine_cancel_begin(decision, visit);
     } else {
         engine_fail_unsupported(decision, visit);
     }
@@ -35,7 +40,7 @@ const struct engine_element_ops engine_element_end_event = {
     .arrive = engine_arrive_enter,
     .work = work,
     .answer = engine_never,
-    .back = engine_never,
+    .back = engine_compensation_back,
     .leave = engine_leave_activity,
     .cancel = engine_cancel_nothing,
 };

@@ -17,7 +17,7 @@ static void arrive(struct engine_decision *decision, const struct engine_visit *
     }
 }
 
-static void work(struct engine_decision *decision, const struct engine_visit *visit)
+void engine_work_sub_process(struct engine_decision *decision, const struct engine_visit *visit)
 {
     struct span local;
     if (visit->node->children.count == 0) {
@@ -29,7 +29,7 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
     }
 }
 
-static void back(struct engine_decision *decision, const struct engine_visit *visit)
+void engine_back_sub_process(struct engine_decision *decision, const struct engine_visit *visit)
 {
     struct engine_scene scene;
     const struct engine_scope *inner = engine_scope_find(decision->execution, visit->token->child);
@@ -40,7 +40,7 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
             engine_emit_token(decision, ENGINE_EVENT_LOCALS_SET, visit->token)->value =
                 arena_copy(decision->arena, inner->variables);
         }
-        engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = visit->token->child;
+        engine_scope_close(decision, visit);
         engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
     }
 }
@@ -48,9 +48,9 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
 const struct engine_element_ops engine_element_sub_process = {
     .name = "subProcess",
     .arrive = arrive,
-    .work = work,
+    .work = engine_work_sub_process,
     .answer = engine_never,
-    .back = back,
+    .back = engine_back_sub_process,
     .leave = engine_leave_activity,
     .cancel = engine_cancel_nothing,
 };

@@ -2,6 +2,7 @@
  * throw_event.c: intermediate throw events. A none event marks a place on the way; a link leads to
  * its catch event.
  */
+#include "engine/compensation.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/flow.h"
@@ -19,6 +20,8 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
         engine_work_pass(decision, visit);
     } else if (event == ENGINE_ON_ESCALATION) {
         engine_escalate(decision, visit);
+    } else if (event == ENGINE_ON_COMPENSATION) {
+        engine_compensation_begin(decision, visit);
     } else {
         engine_fail_unsupported(decision, visit);
     }
@@ -38,7 +41,7 @@ const struct engine_element_ops engine_element_throw_event = {
     .arrive = engine_arrive_enter,
     .work = work,
     .answer = engine_never,
-    .back = engine_never,
+    .back = engine_compensation_back,
     .leave = leave,
     .cancel = engine_cancel_nothing,
 };

@@ -154,6 +154,7 @@ static void add_node(struct draft *draft, struct draft_process *process,
         .line = element->line,
         .scope = scope,
         .attached_to = ENGINE_NONE,
+        .compensation = ENGINE_NONE,
         .default_flow = ENGINE_NONE,
     };
     set_id(draft, element, ID_NODE, process->index, index);

@@ -128,6 +128,41 @@ static void resolve_host(struct draft *draft, struct draft_process *process,
     node->attached_to = id->index;
 }
 
+/* The node of this process that an end of an association names; NULL: something else. */
+static struct engine_node *associated(const struct draft *draft,
+                                      const struct draft_process *process,
+                                      struct xml_element *association, const char *attribute)
+{
+    struct span reference = engine_xml_attribute(association, XML_NONE, attribute);
+    const struct id *id = reference.count == 0 ? NULL : engine_ids_find(&draft->ids, reference);
+    bool is_ours = id != NULL && id->kind == ID_NODE && id->process == process->index;
+    return is_ours ? &process->nodes[id->index] : NULL;
+}
+
+static bool is_compensation_boundary(const struct engine_node *node)
+{
+    return node->kind == ENGINE_BOUNDARY_EVENT && node->event_count > 0 &&
+           node->events[0].kind == ENGINE_ON_COMPENSATION && node->attached_to != ENGINE_NONE;
+}
+
+/* BPMN 2.0.2 §10.7: an association leads from a compensation boundary event to its handler. */
+static void resolve_compensations(const struct draft *draft, const struct draft_process *process)
+{
+    const struct xml_element *top = process->element;
+    struct xml_element *element = process->element;
+    while ((element = engine_xml_walk(top, element)) != NULL) {
+        if (!engine_xml_is(element, XML_BPMN, "association")) {
+            continue;
+        }
+        const struct engine_node *source = associated(draft, process, element, "sourceRef");
+        const struct engine_node *target = associated(draft, process, element, "targetRef");
+        if (source != NULL && target != NULL && is_compensation_boundary(source) &&
+            engine_activity_is(target->kind)) {
+            process->nodes[source->attached_to].compensation = target->index;
+        }
+    }
+}
+
 void engine_link_references(struct draft *draft, struct draft_process *process)
 {
     resolve_flows(draft, process);
@@ -137,6 +172,7 @@ void engine_link_references(struct draft *draft, struct draft_process *process)
             resolve_host(draft, process, &process->nodes[i]);
         }
     }
+    resolve_compensations(draft, process);
 }
 
 /* ---- lists ---- */

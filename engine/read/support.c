@@ -30,8 +30,8 @@ static const uint8_t kinds[ENGINE_KIND_COUNT] = {
     [ENGINE_COMPLEX_GATEWAY] = SUPPORT_LATER,
     [ENGINE_EVENT_GATEWAY] = SUPPORT_LATER,
     [ENGINE_SUB_PROCESS] = SUPPORT_FULL,
-    [ENGINE_TRANSACTION] = SUPPORT_LATER,
-    [ENGINE_AD_HOC_SUB_PROCESS] = SUPPORT_LATER,
+    [ENGINE_TRANSACTION] = SUPPORT_FULL,
+    [ENGINE_AD_HOC_SUB_PROCESS] = SUPPORT_FULL,
     [ENGINE_CALL_ACTIVITY] = SUPPORT_FULL,
 };
 
@@ -72,7 +72,7 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
             [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
             [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
-            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
             [ENGINE_ON_LINK] = SUPPORT_FULL,
         },
     [SUPPORT_BOUNDARY] =
@@ -82,9 +82,9 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
             [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
             [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
-            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
             [ENGINE_ON_CONDITION] = SUPPORT_LATER,
-            [ENGINE_ON_CANCEL] = SUPPORT_LATER,
+            [ENGINE_ON_CANCEL] = SUPPORT_FULL,
         },
     [SUPPORT_BOUNDARY_BESIDE] =
         {
@@ -95,7 +95,7 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
             [ENGINE_ON_CONDITION] = SUPPORT_LATER,
             /* cancelActivity means nothing to it: a handler runs after its activity has completed
              */
-            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
         },
     [SUPPORT_END] =
         {
@@ -105,8 +105,8 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
             [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
             [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
-            [ENGINE_ON_COMPENSATION] = SUPPORT_LATER,
-            [ENGINE_ON_CANCEL] = SUPPORT_LATER,
+            [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
+            [ENGINE_ON_CANCEL] = SUPPORT_FULL,
         },
 };
 
@@ -117,7 +117,7 @@ static const struct {
     [SUPPORT_STANDARD_LOOP] = {SUPPORT_FULL, "a standard loop"},
     [SUPPORT_PARALLEL_INSTANCES] = {SUPPORT_FULL, "a parallel multi-instance activity"},
     [SUPPORT_SEQUENTIAL_INSTANCES] = {SUPPORT_FULL, "a sequential multi-instance activity"},
-    [SUPPORT_COMPENSATION_HANDLER] = {SUPPORT_LATER, "a compensation handler"},
+    [SUPPORT_COMPENSATION_HANDLER] = {SUPPORT_FULL, "a compensation handler"},
     [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_FULL, "an event sub-process"},
     [SUPPORT_INSTANTIATING] = {SUPPORT_LATER, "instantiate=\"true\""},
     [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_LATER, "an event with several triggers"},

@@ -137,6 +137,23 @@ static const char *const models[] = {
                                                          "le")
                                                          FLOW("ls", "le") "</subProcess>" FLOW(
                                                              "s", "sub")),
+    /* a transaction with handlers that are called, cancelled or left; ad-hoc work in sequence */
+    WORLD_BPMN(START("s") XOR("m") "<transaction id='sub'>" START("i") SERVICE(
+        "a") "<boundaryEvent id='on' attachedToRef='a'><compensateEventDefinition/>"
+             "</boundaryEvent><serviceTask id='qa' isForCompensation='true' "
+             "camunda:type='external' camunda:topic='svc'/><association id='as' "
+             "sourceRef='on' targetRef='qa'/><exclusiveGateway id='x' default='x-ie'/>"
+             "<endEvent id='c'><cancelEventDefinition/></endEvent>" END("ie") FLOW("i", "a")
+                   FLOW("a", "x") FLOW_IF("x", "c", "=again = true") FLOW(
+                       "x",
+                       "ie") "</transaction><boundaryEvent id='b' attachedToRef='sub'>"
+                             "<cancelEventDefinition/></boundaryEvent>" USER(
+                                 "fix") "<adHocSubProcess id='h' ordering='Sequential'>" USER("u")
+                                 SERVICE("b1") "</adHocSubProcess><endEvent "
+                                               "id='t'><compensateEventDefinition/></"
+                                               "endEvent>" FLOW("s", "m") FLOW("m", "sub")
+                                                   FLOW("b", "fix") FLOW("fix", "m")
+                                                       FLOW("sub", "h") FLOW("h", "t")),
 };
 
 static const char modules[] =
@@ -222,7 +239,8 @@ static bool settle(struct world *world)
                                     "{\"execution\":{\"again\":false}}");
         } else if (!world_callback(world, NULL, "{}") && !world_callback(world, "u", "{}") &&
                    !world_callback(world, "a", "{}") && !world_callback(world, "qa", "{}") &&
-                   !world_callback(world, "b", "{}") && !world_callback(world, "fix", "{}")) {
+                   !world_callback(world, "b", "{}") && !world_callback(world, "fix", "{}") &&
+                   !world_callback(world, "b1", "{}")) {
             world_pass(world, 60000);
         }
     }

@@ -1,0 +1,64 @@
+/*
+ * ad_hoc.c: see ad_hoc.h.
+ */
+#include "engine/ad_hoc.h"
+
+#include "engine/failure.h"
+#include "engine/names.h"
+#include "engine/scope.h"
+#include "proto/wire/reader.h"
+
+/* NULL: the scope is none of an ad-hoc sub-process. */
+static const struct engine_node *ad_hoc_of(const struct engine_scope *scope)
+{
+    const struct engine_node *node =
+        scope->kind == ENGINE_SCOPE_SUB_PROCESS ? &scope->process->nodes[scope->node] : NULL;
+    return node != NULL && node->kind == ENGINE_AD_HOC_SUB_PROCESS ? node : NULL;
+}
+
+bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
+                        const struct engine_token *from)
+{
+    const struct engine_node *node = ad_hoc_of(scope);
+    if (node == NULL || !node->ordered || scope->begun >= node->starts.count) {
+        return false;
+    }
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_TOKEN_CREATED);
+    event->token = engine_decision_token_id(decision);
+    event->scope = scope->slot.id;
+    event->node = node->starts.at[scope->begun];
+    event->flow = ENGINE_NONE;
+    event->other = from->slot.id;
+    event->count = scope->begun + 1;
+    return true;
+}
+
+static bool is_activity(enum engine_kind kind)
+{
+    return kind >= ENGINE_TASK &&
+           !(kind >= ENGINE_EXCLUSIVE_GATEWAY && kind <= ENGINE_EVENT_GATEWAY);
+}
+
+/* BPMN 2.0.2 §13.3.5: asked whenever an inner activity completes; true cancels the others. */
+bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    const struct engine_node *node = ad_hoc_of(visit->scope);
+    struct engine_scene scene;
+    struct engine_evaluation evaluation;
+    if (node == NULL || node->condition == NULL || !is_activity(visit->node->kind)) {
+        return false;
+    }
+    engine_scene_init(&scene, decision, visit->scope, visit->token);
+    if (engine_expression_evaluate(node->condition, &scene.names, decision->arena, &evaluation) !=
+        RESULT_OK) {
+        engine_decision_rewind(decision);
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_LEAVING,
+                               span_text("completionCondition"), evaluation.error.message);
+        return true;
+    }
+    bool is_done = wire_bool_or(evaluation.value, false);
+    if (is_done) {
+        engine_scope_terminate(decision, visit);
+    }
+    return is_done;
+}

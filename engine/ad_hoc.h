@@ -1,0 +1,23 @@
+/*
+ * ad_hoc.h: what is special in an ad-hoc sub-process: all nodes without incoming flow begin, at
+ * once or one after the other, and it ends when all is done or its completion condition is true.
+ */
+#ifndef ENGINE_AD_HOC_H
+#define ENGINE_AD_HOC_H
+
+#include "engine/decision.h"
+
+/* Do its start nodes begin one after the other? */
+static inline bool engine_ad_hoc_is_sequence(const struct engine_node *node)
+{
+    return node->kind == ENGINE_AD_HOC_SUB_PROCESS && node->ordered;
+}
+
+/* What began last has ended: the next start node. False: there is none, or no such sequence. */
+bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
+                        const struct engine_token *from);
+/* The visit's activity is complete and leaves: is the sub-process around it, too (or does its
+ * condition fail)? Then that was decided on. */
+bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_visit *visit);
+
+#endif

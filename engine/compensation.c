@@ -1,0 +1,168 @@
+/*
+ * compensation.c: see compensation.h.
+ */
+#include "engine/compensation.h"
+
+#include "engine/failure.h"
+#include "engine/scope.h"
+#include "proto/base/assert.h"
+
+void engine_compensation_record(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (visit->node->compensation == ENGINE_NONE) {
+        return;
+    }
+    struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_RECORDED, visit->token);
+    event->other = visit->node->compensation;
+    event->value = arena_copy(decision->arena, visit->token->own);
+}
+
+static void run_newest(struct engine_decision *decision, uint32_t scope, uint32_t handler,
+                       const struct engine_token *from)
+{
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_COMPENSATED);
+    event->token = engine_decision_token_id(decision);
+    event->scope = scope;
+    event->node = handler;
+    event->other = from->slot.id;
+}
+
+bool engine_compensation_next(struct engine_decision *decision, const struct engine_scope *scope,
+                              const struct engine_token *from)
+{
+    const struct engine_record *newest =
+        scope->kind == ENGINE_SCOPE_COMPENSATION
+            ? engine_pool_at(&decision->execution->records, scope->records.last)
+            : NULL;
+    if (newest != NULL) {
+        run_newest(decision, scope->slot.id, newest->handler, from);
+    }
+    return newest != NULL;
+}
+
+/* ---- what an event is about ---- */
+
+/* An event sub-process acts for the scope that it is in. */
+static const struct engine_scope *scope_of(const struct engine_execution *execution,
+                                           const struct engine_scope *scope)
+{
+    while (scope->kind == ENGINE_SCOPE_SUB_PROCESS &&
+           scope->process->nodes[scope->node].triggered_by_event) {
+        scope = engine_scope_find(execution, scope->parent);
+    }
+    return scope;
+}
+
+static const struct engine_record *newest_about(const struct engine_execution *execution,
+                                                const struct engine_scope *scope, uint32_t activity)
+{
+    const struct engine_record *newest = NULL;
+    for (ENGINE_EACH(const struct engine_record, record, &execution->records, &scope->records,
+                     ENGINE_LINK_FIRST)) {
+        newest = engine_record_is_about(scope, record, activity) ? record : newest;
+    }
+    return newest;
+}
+
+/* The handlers run inside the visit's token. False: there is nothing to compensate. */
+static bool open(struct engine_decision *decision, const struct engine_visit *visit,
+                 uint32_t activity)
+{
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_scope *scope = scope_of(execution, visit->scope);
+    const struct engine_record *newest = newest_about(execution, scope, activity);
+    /* An activity that it names may lie further out. */
+    while (newest == NULL && activity != ENGINE_NONE && engine_scope_is_inner(scope)) {
+        scope = engine_scope_find(execution, scope->parent);
+        newest = newest_about(execution, scope, activity);
+    }
+    if (newest == NULL) {
+        return false;
+    }
+    engine_decision_step(decision, visit->token, false);
+    struct engine_event *event =
+        engine_emit_token(decision, ENGINE_EVENT_SCOPE_OPENED, visit->token);
+    uint32_t inside = engine_decision_scope_id(decision);
+    event->scope = inside;
+    event->flags = ENGINE_SCOPE_COMPENSATION;
+    event->other = scope->slot.id;
+    event->node = activity;
+    run_newest(decision, inside, newest->handler, visit->token);
+    return true;
+}
+
+void engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (!open(decision, visit, visit->node->events[0].activity)) {
+        engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
+    }
+}
+
+/* ---- transactions ---- */
+
+static const struct engine_node *cancel_boundary(const struct engine_process *process,
+                                                 const struct engine_node *transaction)
+{
+    for (uint32_t i = 0; i < transaction->boundaries.count; i++) {
+        const struct engine_node *boundary = &process->nodes[transaction->boundaries.at[i]];
+        if (boundary->event_count > 0 && boundary->events[0].kind == ENGINE_ON_CANCEL) {
+            return boundary;
+        }
+    }
+    return NULL;
+}
+
+/* An instance of a transaction with a loop marker takes the whole body along. */
+static void leave_by_cancel(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_token *host = engine_token_find(execution, visit->scope->host);
+    const struct engine_scope *around = engine_scope_find(execution, host->scope);
+    const struct engine_node *transaction = &around->process->nodes[host->node];
+    const struct engine_node *boundary = cancel_boundary(around->process, transaction);
+    if (around->kind == ENGINE_SCOPE_BODY) {
+        host = engine_token_find(execution, around->host);
+    }
+    if (boundary == NULL) {
+        engine_fail(decision, visit, (enum engine_token_state)visit->token->state,
+                    span_text("TransactionCancelled"),
+                    ENGINE_TEXT(decision, "\"%.*s\" is cancelled and has no cancel boundary event",
+                                SPAN_ARG(transaction->id)));
+        return;
+    }
+    engine_decision_step(decision, visit->token, false);
+    engine_scope_interrupt(decision, host, visit->token, boundary->index, SPAN_EMPTY);
+}
+
+static bool is_in_transaction(const struct engine_scope *scope)
+{
+    return scope->kind == ENGINE_SCOPE_SUB_PROCESS &&
+           scope->process->nodes[scope->node].kind == ENGINE_TRANSACTION;
+}
+
+void engine_cancel_begin(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (!is_in_transaction(visit->scope)) {
+        engine_fail_unsupported(decision, visit);
+        return;
+    }
+    if (visit->scope->tokens.count > 1 || visit->scope->joins.count > 0) {
+        engine_scope_cancel_others(decision, visit->scope, visit->token);
+        struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_INTERRUPTED);
+        event->scope = visit->scope->slot.id;
+        event->token = visit->token->slot.id;
+    }
+    if (!open(decision, visit, ENGINE_NONE)) {
+        leave_by_cancel(decision, visit);
+    }
+}
+
+void engine_compensation_back(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (visit->node->events[0].kind == ENGINE_ON_CANCEL) {
+        leave_by_cancel(decision, visit);
+        return;
+    }
+    engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = visit->token->child;
+    engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
+}
