@@ -93,6 +93,12 @@ struct expression_value expression_constant(struct expression_evaluation *evalua
     return node->as.constant;
 }
 
+struct expression_value expression_custom(struct expression_evaluation *evaluation,
+                                          const struct expression_node *node)
+{
+    return node->as.custom.evaluate(evaluation, node->as.custom.about);
+}
+
 static bool find_in_frames(const struct expression_evaluation *evaluation, struct span name,
                            struct expression_value *out)
 {

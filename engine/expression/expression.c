@@ -11,7 +11,7 @@
 
 /* How a text is to be read, and where its expression begins. */
 struct reading {
-    enum { READ_LITERAL, READ_FEEL, READ_JUEL, READ_JUEL_TEXT, READ_TEMPLATE } as;
+    enum { READ_LITERAL, READ_FEEL, READ_JUEL, READ_JUEL_TEXT, READ_TEMPLATE, READ_TESTS } as;
     size_t offset;
 };
 
@@ -56,6 +56,8 @@ static struct reading choose(struct span text, enum engine_dialect dialect)
         return (struct reading){has_juel(text) ? READ_JUEL_TEXT : READ_JUEL, 0};
     case ENGINE_DIALECT_TEMPLATE:
         return (struct reading){READ_TEMPLATE, 0};
+    case ENGINE_DIALECT_UNARY_TESTS:
+        return (struct reading){READ_TESTS, 0};
     }
     ASSERT_UNREACHABLE();
     return (struct reading){READ_LITERAL, 0};
@@ -86,6 +88,9 @@ static const struct expression_node *parse(struct expression_parser *parser, str
         return expression_parse_text(parser, SYNTAX_JUEL);
     case READ_TEMPLATE:
         return expression_parse_text(parser, SYNTAX_FEEL);
+    case READ_TESTS:
+        expression_parser_seek(parser, 0, SYNTAX_FEEL);
+        return expression_parse_unary_tests(parser);
     }
     ASSERT_UNREACHABLE();
     return NULL;
@@ -125,8 +130,10 @@ enum result engine_expression_compile_declared(struct span text, enum engine_dia
     if (expression == NULL || source.bytes == NULL) {
         return refuse(error, RESULT_LIMIT, 0, "out of memory");
     }
-    struct expression_parser parser = {
-        .arena = arena, .lexer = {.source = source}, .declarations = declarations};
+    struct expression_parser parser = {.arena = arena,
+                                       .lexer = {.source = source},
+                                       .declarations = declarations,
+                                       .slotless = declarations != NULL && declarations->shared};
     struct reading reading = choose(source, dialect);
     const struct expression_node *root = parse(&parser, reading);
     struct span *slot_names = arena_alloc(arena, parser.slot_count * sizeof *slot_names);

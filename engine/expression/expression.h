@@ -30,6 +30,9 @@ enum engine_dialect {
     ENGINE_DIALECT_JUEL,
     /* text with "{{ FEEL }}" in it */
     ENGINE_DIALECT_TEMPLATE,
+    /* FEEL's unary tests, as cells of decision tables hold them: "-", "< 10, [20..30]", "not(5)";
+     * true when the value called "?" passes one of them */
+    ENGINE_DIALECT_UNARY_TESTS,
 };
 
 struct engine_expression; /* opaque, immutable */
@@ -47,6 +50,8 @@ struct engine_expression_error {
 struct engine_declarations {
     const struct span *names;
     size_t count;
+    bool shared; /* parts of the expression are evaluated within others, as the bodies of functions
+                    that are called there */
 };
 
 /*

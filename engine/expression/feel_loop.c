@@ -214,6 +214,9 @@ static enum expression_truth passes(struct expression_evaluation *evaluation,
                                     const struct expression_node *node)
 {
     struct expression_value test = expression_operand(evaluation, node);
+    if (node->kind == NODE_FEEL_ASK) {
+        return expression_is_true(test) ? TRUTH_TRUE : TRUTH_FALSE;
+    }
     if (node->kind == NODE_FEEL_TEST) {
         enum expression_truth equal = expression_equal(evaluation, value, test);
         if (equal == TRUTH_UNKNOWN || (node->flags & NODE_UNEQUAL) == 0) {
@@ -247,4 +250,31 @@ struct expression_value expression_feel_in(struct expression_evaluation *evaluat
                                expression_type_name(value.type));
     }
     return expression_truth(truth);
+}
+
+/* What is no boolean is not compared with a boolean: the test itself says yes or no. */
+static bool passes_unary(struct expression_evaluation *evaluation, struct expression_value value,
+                         const struct expression_node *node)
+{
+    if (value.type != VALUE_BOOLEAN && node->kind != NODE_FEEL_TEST) {
+        struct expression_value test = expression_operand(evaluation, node);
+        if (test.type == VALUE_BOOLEAN) {
+            return test.as.boolean;
+        }
+    }
+    return passes(evaluation, value, node) == TRUTH_TRUE;
+}
+
+/* DMN 1.5 grammar rules 7 to 17 and table 55. */
+struct expression_value expression_feel_unary(struct expression_evaluation *evaluation,
+                                              const struct expression_node *node)
+{
+    struct expression_value value = expression_operand(evaluation, node->children[0]);
+    bool negated = (node->flags & NODE_NEGATED) != 0;
+    for (uint32_t i = 1; i < node->count && evaluation->result == RESULT_OK; i++) {
+        if (passes_unary(evaluation, value, node->children[i])) {
+            return expression_boolean(!negated);
+        }
+    }
+    return expression_boolean(negated);
 }

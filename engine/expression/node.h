@@ -30,6 +30,8 @@
     X(FEEL_BETWEEN, expression_feel_between) /* child between child and child */                   \
     X(FEEL_IN, expression_feel_in)           /* child in children */                               \
     X(FEEL_TEST, expression_feel_test)       /* "= child" or "!= child" after `in` */              \
+    X(FEEL_ASK, expression_feel_test)        /* a unary test with "?" in it: passed when true */   \
+    X(FEEL_UNARY, expression_feel_unary)     /* "?" passes one of children; NODE_NEGATED: none */  \
     X(FEEL_IF, expression_feel_if)           /* condition, then, else */                           \
     X(FEEL_FOR, expression_feel_for)         /* (low, high or NULL) per as.keys, then the body */  \
     X(FEEL_SOME, expression_feel_some)       /* the same */                                        \
@@ -39,6 +41,7 @@
     X(FEEL_INVOKE, expression_feel_invoke)   /* callee, arguments; as.keys: their names, if any */ \
     X(FEEL_ZONED, expression_feel_zoned)     /* as.zoned: @"…" with a named zone */              \
     X(FEEL_DEFINED, expression_feel_defined) /* is defined(child) */                               \
+    X(CUSTOM, expression_custom)             /* as.custom: made by another folder */               \
     X(JUEL_NAME, expression_juel_name)       /* as.name */                                         \
     X(JUEL_PROPERTY, expression_juel_property) /* child [ child ], child.name with a constant */   \
     X(JUEL_METHOD, expression_juel_method)     /* child . as.name (children) */                    \
@@ -91,12 +94,17 @@ enum expression_operator {
 #define NODE_LOW_INCLUDED  1u
 #define NODE_HIGH_INCLUDED 2u
 #define NODE_UNEQUAL       4u
+#define NODE_NEGATED       16u
 #define NODE_MAY_BE_BUILT_IN                                                                       \
     8u /* a name where functions are handed on: unbound, it may be built in */
 
 #define EXPRESSION_NO_SLOT UINT16_MAX
 
 struct expression_type_tree;
+struct expression_evaluation;
+
+typedef struct expression_value (*expression_custom_fn)(struct expression_evaluation *evaluation,
+                                                        const void *about);
 
 struct expression_applied {
     enum expression_operator operator;
@@ -126,6 +134,10 @@ struct expression_node {
             const struct expression_value *moment; /* without its zone */
             struct span zone;
         } zoned;
+        struct {
+            expression_custom_fn evaluate;
+            const void *about; /* what `evaluate` works on */
+        } custom;
         const struct expression_function *function;
         const struct expression_type_tree *type;
     } as;

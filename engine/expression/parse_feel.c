@@ -151,6 +151,63 @@ static const struct expression_node *in(struct expression_parser *parser,
     return expression_parser_node(parser, NODE_FEEL_IN, offset, nodes.items, nodes.count);
 }
 
+/* One test of a cell: a sign and an operand, or an expression, perhaps with "?" in it. */
+static const struct expression_node *cell_test(struct expression_parser *parser)
+{
+    parser->asks = false;
+    const struct expression_node *test = unary_test(parser);
+    if (test != NULL || parser->result != RESULT_OK) {
+        return test;
+    }
+    test = expression_parse_feel(parser);
+    return parser->asks && test != NULL
+               ? expression_parser_node(parser, NODE_FEEL_ASK, test->offset, &test, 1)
+               : test;
+}
+
+/* Is this "not(…)" to the very end? */
+static bool accept_not(struct expression_parser *parser)
+{
+    struct expression_lexer ahead = parser->lexer;
+    if (parser->token.kind != TOKEN_NAME || !span_is(parser->token.text, "not") ||
+        expression_lexer_next(&ahead).kind != TOKEN_OPEN) {
+        return false;
+    }
+    expression_parser_take(parser);
+    expression_parser_take(parser);
+    return true;
+}
+
+const struct expression_node *expression_parse_unary_tests(struct expression_parser *parser)
+{
+    struct expression_nodes nodes = {0};
+    struct expression_lexer ahead = parser->lexer;
+    bool dash =
+        parser->token.kind == TOKEN_MINUS && expression_lexer_next(&ahead).kind == TOKEN_END;
+    if (dash || (parser->token.kind == TOKEN_END && parser->result == RESULT_OK)) {
+        return expression_parser_constant(parser, 0, expression_boolean(true));
+    }
+    uint32_t offset = parser->token.offset;
+    bool negated = accept_not(parser);
+    expression_parser_add(parser, &nodes,
+                          expression_parser_name(parser, NODE_FEEL_NAME, offset, span_text("?")));
+    do {
+        expression_parser_add(parser, &nodes, cell_test(parser));
+    } while (expression_parser_accept(parser, TOKEN_COMMA));
+    if (negated) {
+        expression_parser_expect(parser, TOKEN_CLOSE, "\",\" or \")\"");
+    }
+    if (parser->token.kind != TOKEN_END) {
+        return expression_parser_unexpected(parser, "\",\" or the end");
+    }
+    struct expression_node *node =
+        expression_parser_node(parser, NODE_FEEL_UNARY, offset, nodes.items, nodes.count);
+    if (node != NULL && negated) {
+        node->flags = NODE_NEGATED;
+    }
+    return node;
+}
+
 static const struct expression_node *parenthesised(struct expression_parser *parser)
 {
     uint32_t offset = expression_parser_take(parser).offset;

@@ -202,6 +202,7 @@ const struct expression_node *expression_parser_name(struct expression_parser *p
                                                      struct span text)
 {
     struct expression_node *node = expression_parser_node(parser, kind, offset, NULL, 0);
+    parser->asks = parser->asks || span_is(text, "?");
     if (node != NULL) {
         node->as.name.text = text;
         node->as.name.slot = slot_of(parser, text);

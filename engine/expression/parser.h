@@ -28,6 +28,7 @@ struct expression_parser {
     struct engine_expression_error error;
     struct span slot_names[EXPRESSION_SLOTS_MAX];
     uint16_t slot_count;
+    bool asks;     /* the name "?" was read */
     bool slotless; /* top-level names are looked up each time, by their text */
     const struct expression_local *locals; /* innermost first */
     const struct engine_declarations *declarations;
@@ -61,6 +62,8 @@ struct expression_grammar {
 
 /* One expression at the parser's place; the token after it is left. NULL after an error. */
 const struct expression_node *expression_parse_feel(struct expression_parser *parser);
+/* A list of tests, to the end of the source. */
+const struct expression_node *expression_parse_unary_tests(struct expression_parser *parser);
 const struct expression_node *expression_parse_juel(struct expression_parser *parser);
 /*
  * A text with expressions in it: JUEL in "${…}" and "#{…}", FEEL in "{{…}}". A single expression
