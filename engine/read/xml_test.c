@@ -83,7 +83,7 @@ Test(xml, what_is_not_xml_at_all_is_told_so)
     sample_refuse("", "notation", "", "empty");
     sample_refuse(" \n", "notation", "", "empty");
     sample_refuse("hello", "notation", "", "neither XML nor JSON");
-    sample_refuse("{\"nodes\":[]}", "notation", "", "JSON");
+    sample_refuse("{\"x\":[]}", "notation", "", "JSON");
     sample_refuse("<a b='1' b='2'/>", "xml", "", "twice");
     sample_refuse("<a/><b/>", "xml", "", "behind the root");
     sample_refuse("<a>&nbsp;</a>", "xml", "", "entity");

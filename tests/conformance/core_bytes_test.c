@@ -30,6 +30,49 @@ static void open_rich(struct world *world)
     world_pass(world, 500);
 }
 
+/* Bodies with results, records of what can be compensated, a compensation under way, a guard. */
+static const char scoped[] = WORLD_BPMN(START("s") "<subProcess id='d'>" TASK(
+    "x") "<boundaryEvent id='bx' attachedToRef='x'>"
+         "<compensateEventDefinition/></boundaryEvent><serviceTask id='ux' "
+         "isForCompensation='true' camunda:type='external' camunda:topic='svc'/>"
+         "<association id='ax' sourceRef='bx' targetRef='ux'/></subProcess>" TASK(
+             "y") "<boundaryEvent id='by' "
+                  "attachedToRef='y'><compensateEventDefinition/></boundaryEvent>"
+                  "<serviceTask id='uy' isForCompensation='true' camunda:type='external' "
+                  "camunda:topic='svc'/>"
+                  "<association id='ay' sourceRef='by' targetRef='uy'/>" AND(
+                      "f") "<serviceTask id='m' camunda:type='external' camunda:topic='svc'>"
+                           "<multiInstanceLoopCharacteristics><extensionElements><zeebe:"
+                           "loopCharacteristics "
+                           "inputCollection='=[1,2,3]' inputElement='i' outputCollection='out' "
+                           "outputElement='=r'/>"
+                           "</extensionElements></multiInstanceLoopCharacteristics></serviceTask>"
+                           "<intermediateThrowEvent "
+                           "id='t'><compensateEventDefinition/></intermediateThrowEvent>"
+                           "<adHocSubProcess id='h' ordering='Sequential'>" SERVICE("h1") TASK(
+                               "h2") "</adHocSubProcess>"
+                                     "<subProcess id='l' triggeredByEvent='true'><startEvent "
+                                     "id='ls' isInterrupting='false'>"
+                                     "<timerEventDefinition><timeCycle>R2/PT1M</timeCycle></"
+                                     "timerEventDefinition></startEvent>" TASK("lt")
+                                            FLOW("ls", "lt") "</subProcess>" FLOW("s", "d")
+                                                FLOW("d", "y") FLOW("y", "f") FLOW("f", "m")
+                                                    FLOW("f", "t") FLOW("f", "h"));
+
+static void open_scoped(struct world *world)
+{
+    world_open(world, scoped, NULL);
+    world_start(world, NULL, "{\"n\":1}");
+    cr_assert_str_eq(world_open_calls(world), "m uy h1 m m");
+    world_answer(world, "m", 200, "{\"execution\":{\"r\":5}}");
+}
+
+static const struct {
+    void (*open)(struct world *world);
+    const char *bpmn;
+} samples[] = {{open_rich, rich}, {open_scoped, scoped}};
+enum { SAMPLE_COUNT = sizeof samples / sizeof samples[0] };
+
 static struct span snapshot(struct world *world)
 {
     struct wire_writer writer;
@@ -38,10 +81,10 @@ static struct span snapshot(struct world *world)
     return wire_writer_span(&writer);
 }
 
-Test(bytes, truncated_anywhere_are_a_miss_never_a_crash)
+static void truncate_everywhere(void (*open)(struct world *world))
 {
     struct world world;
-    open_rich(&world);
+    open(&world);
     struct span bytes = snapshot(&world);
     for (size_t count = 0; count < bytes.count; count++) {
         struct engine_execution *execution;
@@ -55,11 +98,54 @@ Test(bytes, truncated_anywhere_are_a_miss_never_a_crash)
     world_close(&world);
 }
 
-/* Every bit flipped: refused, or an execution that can be driven on without a crash. */
-Test(bytes, with_a_bit_flipped_are_refused_or_run_on_safely, .timeout = 600)
+Test(bytes, truncated_anywhere_are_a_miss_never_a_crash)
+{
+    for (size_t i = 0; i < SAMPLE_COUNT; i++) {
+        truncate_everywhere(samples[i].open);
+    }
+}
+
+static enum result run_on(struct engine_execution *execution, int64_t now_ms,
+                          struct engine_output *output)
+{
+    bool more = true;
+    enum result result = RESULT_OK;
+    while (result == RESULT_OK && more) {
+        result = engine_advance(execution, now_ms, 100, NULL, NULL, output, &more);
+    }
+    return result;
+}
+
+/* Time passes and every call is answered, as often as something is called. */
+static void drive(struct engine_execution *execution, int64_t now_ms)
+{
+    struct arena arena;
+    struct engine_output output;
+    struct proto_call_done done = {.outcome = PROTO_CALL_ANSWERED, .status = 200};
+    struct engine_input input = {.kind = ENGINE_IN_TIMER, .now_ms = now_ms};
+    arena_init(&arena, 65536, 1u << 24);
+    engine_output_init(&output, &arena);
+    enum result result = engine_recover(execution, &output);
+    result = result == RESULT_OK ? engine_accept(execution, &input, &output) : result;
+    result = result == RESULT_OK ? run_on(execution, now_ms, &output) : result;
+    for (unsigned i = 0; i < 20 && result == RESULT_OK && execution->call_count > 0; i++) {
+        const struct engine_token *token = NULL;
+        do {
+            token = engine_token_next(execution, token);
+        } while (token->state != ENGINE_TOKEN_CALLING);
+        input = (struct engine_input){.kind = ENGINE_IN_CALL_DONE, .now_ms = now_ms, .call = &done};
+        input.token = token->slot.id;
+        input.attempt = token->call;
+        result = engine_accept(execution, &input, &output);
+        result = result == RESULT_OK ? run_on(execution, now_ms, &output) : result;
+    }
+    arena_release(&arena);
+}
+
+static void flip_every_bit(void (*open)(struct world *world))
 {
     struct world world;
-    open_rich(&world);
+    open(&world);
     struct span bytes = snapshot(&world);
     uint8_t *copy = malloc(bytes.count);
     unsigned decoded = 0;
@@ -71,23 +157,20 @@ Test(bytes, with_a_bit_flipped_are_refused_or_run_on_safely, .timeout = 600)
             continue;
         }
         decoded++;
-        struct arena arena;
-        struct engine_output output;
-        struct engine_input input = {.kind = ENGINE_IN_TIMER, .now_ms = world.now_ms + 3600000};
-        bool more = true;
-        arena_init(&arena, 65536, 1u << 24);
-        engine_output_init(&output, &arena);
-        enum result result = engine_recover(execution, &output);
-        result = result == RESULT_OK ? engine_accept(execution, &input, &output) : result;
-        while (result == RESULT_OK && more) {
-            result = engine_advance(execution, input.now_ms, 100, NULL, NULL, &output, &more);
-        }
+        drive(execution, world.now_ms + 3600000);
         engine_free(execution);
-        arena_release(&arena);
     }
     cr_expect_gt(decoded, 0);
     free(copy);
     world_close(&world);
+}
+
+/* Every bit flipped: refused, or an execution that can be driven on without a crash. */
+Test(bytes, with_a_bit_flipped_are_refused_or_run_on_safely, .timeout = 600)
+{
+    for (size_t i = 0; i < SAMPLE_COUNT; i++) {
+        flip_every_bit(samples[i].open);
+    }
 }
 
 Test(bytes, of_another_format_version_are_a_miss)
@@ -175,11 +258,11 @@ Test(journal, run_that_overlaps_a_snapshot_is_applied_once)
     world_close(&world);
 }
 
-Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
+static void damage_journal(const char *bpmn)
 {
     struct world world;
     struct journal journal;
-    world_open(&world, rich, NULL);
+    world_open(&world, bpmn, NULL);
     open_journal(&journal, &world);
     struct span events = wire_writer_span(&journal.writer);
     uint8_t *copy = malloc(events.count);
@@ -197,6 +280,13 @@ Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
     engine_free(journal.execution);
     arena_release(&journal.arena);
     world_close(&world);
+}
+
+Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
+{
+    for (size_t i = 0; i < SAMPLE_COUNT; i++) {
+        damage_journal(samples[i].bpmn);
+    }
 }
 
 /* engine.md 6: a step blob does not grow with the number of steps. */
