@@ -105,12 +105,9 @@ void asking_get(struct actor_shard *shard, struct asking *asking)
     pairs += engine_reply_pairs(work->execution, &writer);
     wire_pair_string(&writer, "workspaceId", view.workspace);
     wire_pair_string(&writer, "projectId", view.project);
-    wire_pair_string(&writer, "process", view.process);
-    wire_pair_int(&writer, "version", view.version);
-    wire_pair_int(&writer, "run", view.run);
     wire_pair_time(&writer, "startedAt", view.started_ms);
     wire_pair_time(&writer, "updatedAt", view.updated_ms);
-    pairs += 7;
+    pairs += 4;
     pairs += included_pairs(shard, asking, work, &view, &writer);
     struct span body = actor_reply_close(&writer, mark, pairs);
     shard_reply(shard, asking->message, true, body,
