@@ -46,7 +46,8 @@ void wire_writer_init(struct wire_writer *writer, struct arena *arena, size_t ca
 
 /*
  * Doubles; near the arena's limit takes what is left, so that a result just below the limit is not
- * refused.
+ * refused. Where less is left than is there already, only growing in place can help: half of what is
+ * left each time, so that the last stretch is not moved byte by byte.
  */
 uint8_t *wire_writer_grow(struct wire_writer *writer, size_t bytes)
 {
@@ -59,6 +60,9 @@ uint8_t *wire_writer_grow(struct wire_writer *writer, size_t bytes)
     size_t spare = arena_spare_bytes(writer->arena);
     size_t wanted = 2 * writer->capacity < spare ? 2 * writer->capacity : spare;
     size_t capacity = wanted > needed ? wanted : needed;
+    if (spare < needed && spare > bytes) {
+        capacity = needed + (spare - bytes) / 2;
+    }
     uint8_t *grown = arena_grow(writer->arena, writer->bytes, writer->capacity, capacity);
     if (grown == NULL) {
         return NULL;
