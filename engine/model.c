@@ -8,6 +8,17 @@
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
 
+const struct engine_node *engine_compensation_handler(const struct engine_process *process,
+                                                      const struct engine_node *node)
+{
+    if (node->kind != ENGINE_BOUNDARY_EVENT || node->attached_to == ENGINE_NONE ||
+        node->event_count == 0 || node->events[0].kind != ENGINE_ON_COMPENSATION) {
+        return NULL;
+    }
+    uint32_t handler = process->nodes[node->attached_to].compensation;
+    return handler == ENGINE_NONE ? NULL : &process->nodes[handler];
+}
+
 const char *engine_kind_xml_name(enum engine_kind kind)
 {
     static const char *const names[ENGINE_KIND_COUNT] = {

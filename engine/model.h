@@ -310,6 +310,9 @@ const struct engine_node *engine_process_node(const struct engine_process *proce
 /* For readers of any notation, once the nodes are there: makes engine_process_node fast. The table
  * lives in the arena. */
 void engine_process_index(struct engine_process *process, struct arena *arena);
+/* What a compensation boundary event leads to; NULL: the node is none, or has none. */
+const struct engine_node *engine_compensation_handler(const struct engine_process *process,
+                                                      const struct engine_node *node);
 const char *engine_kind_xml_name(enum engine_kind kind);
 const char *engine_kind_trace_name(enum engine_kind kind);
 const char *engine_event_kind_name(enum engine_event_kind kind);

@@ -96,6 +96,7 @@ static const struct {
     {"triggered_by_event", SCOPE, XML_NONE, "triggeredByEvent", FLAG},
     {"instantiate", RECEIVE | EVENT_GATEWAY, XML_NONE, "instantiate", FLAG},
     {"attached_to", BOUNDARY, XML_NONE, "attachedToRef", TEXT},
+    {"handler", BOUNDARY, XML_STRIDER, "handler", TEXT},
     {"parallel_multiple", EVENT, XML_NONE, "parallelMultiple", FLAG},
     {"process", CALL, XML_NONE, "calledElement", EXPRESSION},
 };

@@ -128,37 +128,41 @@ static void resolve_host(struct draft *draft, struct draft_process *process,
     node->attached_to = id->index;
 }
 
-/* The node of this process that an end of an association names; NULL: something else. */
-static struct engine_node *associated(const struct draft *draft,
-                                      const struct draft_process *process,
-                                      struct xml_element *association, const char *attribute)
+/* The node of this process that an attribute names; NULL: something else. */
+static struct engine_node *named(const struct draft *draft, const struct draft_process *process,
+                                 struct xml_element *element, enum xml_namespace space,
+                                 const char *attribute)
 {
-    struct span reference = engine_xml_attribute(association, XML_NONE, attribute);
+    struct span reference = engine_xml_attribute(element, space, attribute);
     const struct id *id = reference.count == 0 ? NULL : engine_ids_find(&draft->ids, reference);
     bool is_ours = id != NULL && id->kind == ID_NODE && id->process == process->index;
     return is_ours ? &process->nodes[id->index] : NULL;
 }
 
-static bool is_compensation_boundary(const struct engine_node *node)
+/* If it is a compensation boundary event and an activity. */
+static void set_handler(const struct draft_process *process, const struct engine_node *boundary,
+                        const struct engine_node *handler)
 {
-    return node->kind == ENGINE_BOUNDARY_EVENT && node->event_count > 0 &&
-           node->events[0].kind == ENGINE_ON_COMPENSATION && node->attached_to != ENGINE_NONE;
+    if (boundary != NULL && handler != NULL && boundary->kind == ENGINE_BOUNDARY_EVENT &&
+        boundary->attached_to != ENGINE_NONE && boundary->event_count > 0 &&
+        boundary->events[0].kind == ENGINE_ON_COMPENSATION && engine_activity_is(handler->kind)) {
+        process->nodes[boundary->attached_to].compensation = handler->index;
+    }
 }
 
-/* BPMN 2.0.2 §10.7: an association leads from a compensation boundary event to its handler. */
+/* BPMN 2.0.2 §10.7: an association leads from a compensation boundary event to its handler; or the
+ * event names it (strider:handler, as a JSON graph does). */
 static void resolve_compensations(const struct draft *draft, const struct draft_process *process)
 {
     const struct xml_element *top = process->element;
     struct xml_element *element = process->element;
     while ((element = engine_xml_walk(top, element)) != NULL) {
-        if (!engine_xml_is(element, XML_BPMN, "association")) {
-            continue;
-        }
-        const struct engine_node *source = associated(draft, process, element, "sourceRef");
-        const struct engine_node *target = associated(draft, process, element, "targetRef");
-        if (source != NULL && target != NULL && is_compensation_boundary(source) &&
-            engine_activity_is(target->kind)) {
-            process->nodes[source->attached_to].compensation = target->index;
+        if (engine_xml_is(element, XML_BPMN, "association")) {
+            set_handler(process, named(draft, process, element, XML_NONE, "sourceRef"),
+                        named(draft, process, element, XML_NONE, "targetRef"));
+        } else if (engine_xml_is(element, XML_BPMN, "boundaryEvent")) {
+            set_handler(process, named(draft, process, element, XML_NONE, "id"),
+                        named(draft, process, element, XML_STRIDER, "handler"));
         }
     }
 }

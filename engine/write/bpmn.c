@@ -19,6 +19,17 @@ static void write_flow(struct bpmn_writing *bpmn, const struct engine_flow *flow
     engine_markup_close(markup, "sequenceFlow");
 }
 
+/* From a compensation boundary event to its handler. */
+static void write_association(struct bpmn_writing *bpmn, const struct engine_node *boundary,
+                              const struct engine_node *handler)
+{
+    engine_markup_open(&bpmn->markup, "association");
+    engine_markup_word(&bpmn->markup, "associationDirection", "One");
+    engine_markup_attribute(&bpmn->markup, "sourceRef", boundary->id);
+    engine_markup_attribute(&bpmn->markup, "targetRef", handler->id);
+    engine_markup_close(&bpmn->markup, "association");
+}
+
 /* Recursion is bounded by the nesting that readers allow (LIMIT_XML_DEPTH, LIMIT_DEPTH). */
 static void write_scope(struct bpmn_writing *bpmn, uint32_t scope, struct engine_indexes children)
 {
@@ -36,6 +47,9 @@ static void write_scope(struct bpmn_writing *bpmn, uint32_t scope, struct engine
         ASSERT(node->scope == scope);
         for (uint32_t j = 0; j < node->outgoing.count; j++) {
             write_flow(bpmn, &process->flows[node->outgoing.at[j]]);
+        }
+        if (engine_compensation_handler(process, node) != NULL) {
+            write_association(bpmn, node, engine_compensation_handler(process, node));
         }
     }
 }

@@ -316,6 +316,9 @@ static void write_event(struct bpmn_writing *bpmn, const struct engine_event_def
         engine_markup_attribute(markup, "camunda:errorCodeVariable", event->code_variable);
         engine_markup_attribute(markup, "camunda:errorMessageVariable", event->message_variable);
     }
+    if (event->kind == ENGINE_ON_ESCALATION) {
+        engine_markup_attribute(markup, "camunda:escalationCodeVariable", event->code_variable);
+    }
     write_timer(bpmn, event);
     expression_leaf(bpmn, "condition", event->condition, true);
     engine_markup_close(markup, element);

@@ -367,6 +367,9 @@ static void put_kind(struct config *config)
     }
     if (node->kind == ENGINE_BOUNDARY_EVENT) {
         put_text(config, "attached_to", config->writing->process->nodes[node->attached_to].id);
+        const struct engine_node *handler =
+            engine_compensation_handler(config->writing->process, node);
+        put_text(config, "handler", handler == NULL ? SPAN_EMPTY : handler->id);
     }
     if (node->kind == ENGINE_BOUNDARY_EVENT || node->kind == ENGINE_START_EVENT) {
         put_flag(config, "interrupting", node->interrupting, true);

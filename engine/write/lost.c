@@ -15,7 +15,7 @@ static const struct {
     {"messageFlow", "message flows"},
     {"textAnnotation", "text annotations"},
     {"group", "groups"},
-    {"association", "associations"},
+    {"association", "associations (but those of compensation handlers)"},
     {"dataObject", "data objects"},
     {"dataObjectReference", "references to data objects"},
     {"dataStoreReference", "references to data stores"},

@@ -179,6 +179,8 @@ static inline void same_node(struct same *same, const struct engine_node *x,
     bool is_same =
         span_equal(same_node_id(same->a, x->scope), same_node_id(same->b, y->scope)) &&
         span_equal(same_node_id(same->a, x->attached_to), same_node_id(same->b, y->attached_to)) &&
+        span_equal(same_node_id(same->a, x->compensation),
+                   same_node_id(same->b, y->compensation)) &&
         span_equal(same_flow_id(same->a, x->default_flow), same_flow_id(same->b, y->default_flow));
     for (uint32_t i = 0; i < x->outgoing.count && i < y->outgoing.count; i++) {
         is_same &= span_equal(same_flow_id(same->a, x->outgoing.at[i]),
