@@ -260,20 +260,20 @@ Test(writer, a_result_just_below_the_arena_s_limit_is_not_refused)
 
 Test(writer, near_the_limit_grows_in_few_steps)
 {
-    struct arena arena;
-    struct wire_writer writer;
+    struct arena small;
+    struct wire_writer filling;
     unsigned growths = 0;
-    arena_init(&arena, 4096, 1u << 20);
-    wire_writer_init(&writer, &arena, 64);
-    size_t capacity = writer.capacity;
+    arena_init(&small, 4096, 1u << 20);
+    wire_writer_init(&filling, &small, 64);
+    size_t capacity = filling.capacity;
 
-    while (!arena.overflowed) {
-        wire_write_text(&writer, "0979-01-03");
-        growths += writer.capacity != capacity;
-        capacity = writer.capacity;
+    while (!small.overflowed) {
+        wire_write_text(&filling, "0979-01-03");
+        growths += filling.capacity != capacity;
+        capacity = filling.capacity;
     }
 
     cr_expect_gt(capacity, 1u << 19, "most of the arena is used: %zu", capacity);
     cr_expect_lt(growths, 64, "%u", growths);
-    arena_release(&arena);
+    arena_release(&small);
 }

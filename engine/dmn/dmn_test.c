@@ -1,0 +1,343 @@
+/*
+ * dmn_test.c: decision tables by hit policy, literal expressions, requirements, knowledge models,
+ * and what is refused. Expected values: DMN 1.5 §8.2.8 (hit policies), §7.3 (requirements), §10.4
+ * (types).
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "engine/dmn/dmn.h"
+#include "proto/base/limits.h"
+#include "proto/wire/json.h"
+#include "proto/wire/reader.h"
+
+#define MODEL(body)                                                                                \
+    "<?xml version='1.0'?><definitions xmlns='https://www.omg.org/spec/DMN/20191111/MODEL/' "      \
+    "id='model' name='A model'>" body "</definitions>"
+#define TEXT(text)          "<text>" text "</text>"
+#define INPUT(text)         "<input><inputExpression>" TEXT(text) "</inputExpression></input>"
+#define TEST(text)          "<inputEntry>" TEXT(text) "</inputEntry>"
+#define OUT(text)           "<outputEntry>" TEXT(text) "</outputEntry>"
+#define RULE(cells)         "<rule>" cells "</rule>"
+#define DECISION(id, logic) "<decision id='" id "' name='" id "'>" logic "</decision>"
+#define LITERAL(text)       "<literalExpression>" TEXT(text) "</literalExpression>"
+#define NEEDS(id)                                                                                  \
+    "<informationRequirement><requiredDecision href='#" id "'/></informationRequirement>"
+#define KNOWS(id) "<knowledgeRequirement><requiredKnowledge href='#" id "'/></knowledgeRequirement>"
+
+struct data_names {
+    struct engine_names names;
+    struct span map;
+};
+
+static struct arena arena;
+static struct engine_report report;
+
+static void set_up(void)
+{
+    arena_init(&arena, 4096, 32u << 20);
+    engine_report_init(&report, span_text("test.dmn"));
+}
+
+static void tear_down(void)
+{
+    engine_report_release(&report);
+    arena_release(&arena);
+}
+
+TestSuite(dmn, .init = set_up, .fini = tear_down);
+
+static struct span find(const struct engine_names *names, struct span name)
+{
+    return wire_find(((const struct data_names *)(const void *)names)->map, name);
+}
+
+/* The value of decision "d" as JSON, or "fails: " and the reason. */
+static struct span outcome(const struct engine_dmn *dmn, const char *data)
+{
+    struct data_names names = {.names = {.find = find}};
+    struct engine_evaluation evaluation;
+    struct json_error json_error;
+    struct span json;
+    cr_assert_eq(json_to_wire(span_text(data), LIMIT_DEPTH, &arena, &names.map, &json_error),
+                 RESULT_OK);
+    enum result result =
+        engine_dmn_evaluate(dmn, span_text("d"), &names.names, &arena, &evaluation);
+    if (result != RESULT_OK) {
+        cr_assert_not_null(evaluation.error.message);
+        return arena_format(&arena, "fails: %s", evaluation.error.message);
+    }
+    cr_assert_eq(json_from_wire(evaluation.value, JSON_COMPACT, &arena, &json), RESULT_OK);
+    return json;
+}
+
+static const struct engine_dmn *read_model(const char *text)
+{
+    const struct engine_dmn *dmn;
+    enum result result = engine_dmn_read(span_text(text), &arena, &report, &dmn);
+    struct span problems = engine_report_text(&report, ENGINE_INFO, &arena);
+    cr_assert_eq(result, RESULT_OK, "%.*s", SPAN_ARG(problems));
+    return dmn;
+}
+
+struct row {
+    const char *data;
+    const char *expected;
+};
+
+static void check_rows(const struct engine_dmn *dmn, const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct span found = outcome(dmn, rows[i].data);
+        cr_expect(span_is(found, rows[i].expected), "%s\n gives %.*s\n not   %s", rows[i].data,
+                  SPAN_ARG(found), rows[i].expected);
+    }
+}
+
+#define CHECK_ROWS(dmn, rows) check_rows((dmn), (rows), sizeof(rows) / sizeof *(rows))
+
+Test(dmn, a_unique_table_takes_the_rule_that_matches)
+{
+    static const char text[] = MODEL(DECISION(
+        "d", "<decisionTable>" INPUT("season")
+                 INPUT("guests") "<output "
+                                 "name='dish'/>" RULE(TEST("\"Fall\"") TEST("&lt;= 8")
+                                                          OUT("\"Spareribs\""))
+                                     RULE(TEST("\"Winter\"") TEST("-") OUT("\"Roastbeef\""))
+                                         RULE(TEST("not(\"Fall\", \"Winter\")") TEST("[1..4]")
+                                                  OUT("\"Salad for \" + string(guests)"))
+                                             RULE(TEST("\"Fall\"") TEST("&gt; 7")
+                                                      OUT("\"Stew\"")) "</decisionTable>"));
+    static const struct row rows[] = {
+        {"{\"season\": \"Fall\", \"guests\": 4}", "\"Spareribs\""},
+        {"{\"season\": \"Winter\", \"guests\": 400}", "\"Roastbeef\""},
+        {"{\"season\": \"Summer\", \"guests\": 3}", "\"Salad for 3\""},
+        {"{\"season\": \"Summer\", \"guests\": 30}", "null"},
+        {"{\"season\": \"Fall\", \"guests\": 8}",
+         "fails: rules 1 and 4 of \"d\" both match, where the hit policy is UNIQUE"},
+        {"{}", "null"},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
+#define POLICY(attributes, outputs)                                                                \
+    MODEL(DECISION("d", "<decisionTable " attributes ">" INPUT("x")                                \
+                            outputs RULE(TEST("&gt; 1") OUT("1")) RULE(TEST("&gt; 2") OUT("3"))    \
+                                RULE(TEST("&gt; 3") OUT("2"))                                      \
+                                    RULE(TEST("&gt; 4") OUT("2")) "</decisionTable>"))
+
+Test(dmn, every_hit_policy_has_its_way)
+{
+    static const struct {
+        const char *text;
+        const char *data;
+        const char *expected;
+    } cases[] = {
+        {POLICY("hitPolicy='FIRST'", "<output/>"), "{\"x\": 9}", "1"},
+        {POLICY("hitPolicy='RULE ORDER'", "<output/>"), "{\"x\": 9}", "[1,3,2,2]"},
+        {POLICY("hitPolicy='COLLECT'", "<output/>"), "{\"x\": 3}", "[1,3]"},
+        {POLICY("hitPolicy='COLLECT'", "<output/>"), "{\"x\": 2}", "[1]"},
+        {POLICY("hitPolicy='COLLECT' aggregation='SUM'", "<output/>"), "{\"x\": 9}", "8"},
+        {POLICY("hitPolicy='COLLECT' aggregation='MIN'", "<output/>"), "{\"x\": 9}", "1"},
+        {POLICY("hitPolicy='COLLECT' aggregation='MAX'", "<output/>"), "{\"x\": 9}", "3"},
+        {POLICY("hitPolicy='COLLECT' aggregation='COUNT'", "<output/>"), "{\"x\": 9}", "4"},
+        {POLICY("hitPolicy='COLLECT' aggregation='COUNT'", "<output/>"), "{\"x\": 0}", "0"},
+        {POLICY("hitPolicy='COLLECT' aggregation='SUM'", "<output/>"), "{\"x\": 0}", "null"},
+        {POLICY("hitPolicy='PRIORITY'", "<output><outputValues><text>2, 3, 1</text></outputValues>"
+                                        "</output>"),
+         "{\"x\": 9}", "2"},
+        {POLICY("hitPolicy='PRIORITY'", "<output><outputValues><text>2, 3, 1</text></outputValues>"
+                                        "</output>"),
+         "{\"x\": 3}", "3"},
+        {POLICY("hitPolicy='OUTPUT ORDER'",
+                "<output><outputValues><text>2, 3, 1</text></outputValues></output>"),
+         "{\"x\": 9}", "[2,2,3,1]"},
+        {POLICY("hitPolicy='ANY'", "<output/>"), "{\"x\": 2}", "1"},
+        {POLICY("hitPolicy='ANY'", "<output/>"), "{\"x\": 3}",
+         "fails: rules 1 and 2 of \"d\" both match, with different outputs"},
+        {POLICY("hitPolicy='FIRST'",
+                "<output><defaultOutputEntry><text>99</text></defaultOutputEntry></output>"),
+         "{\"x\": 0}", "99"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct span found = outcome(read_model(cases[i].text), cases[i].data);
+        cr_expect(span_is(found, cases[i].expected), "case %zu: %.*s, not %s", i, SPAN_ARG(found),
+                  cases[i].expected);
+    }
+}
+
+Test(dmn, several_outputs_are_a_context)
+{
+    static const char text[] = MODEL(DECISION(
+        "d",
+        "<decisionTable hitPolicy='OUTPUT ORDER'>" INPUT(
+            "x") "<output name='rate'><outputValues><text>\"high\", \"low\"</text></outputValues>"
+                 "</output><output name='fee'><outputValues><text>5, "
+                 "7</text></outputValues></output>" RULE(TEST("-") OUT("\"low\"") OUT("5"))
+                     RULE(TEST("-") OUT("\"high\"") OUT("7"))
+                         RULE(TEST("-") OUT("\"high\"") OUT("5")) "</decisionTable>"));
+    static const struct row rows[] = {
+        {"{\"x\": 1}", "[{\"rate\":\"high\",\"fee\":5},{\"rate\":\"high\",\"fee\":7},"
+                       "{\"rate\":\"low\",\"fee\":5}]"},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, required_decisions_come_first_and_only_where_they_are_required)
+{
+    static const char text[] =
+        MODEL(DECISION("d", NEEDS("base") NEEDS("rate") LITERAL("base * rate + plain"))
+                  DECISION("rate", NEEDS("base") LITERAL("if base &gt; 10 then 2 else 1"))
+                      DECISION("base", LITERAL("amount + 1"))
+                          DECISION("other", LITERAL("1 + nonsense.deep")));
+    static const struct row rows[] = {
+        {"{\"amount\": 10, \"plain\": 100}", "122"},
+        {"{\"amount\": 1, \"plain\": 0, \"rate\": 77}", "2"},
+        {"{\"amount\": \"x\", \"plain\": 0}", "null"},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, a_decision_does_not_see_what_it_does_not_require)
+{
+    static const char text[] = MODEL(DECISION("d", NEEDS("a") LITERAL("hidden = null")) DECISION(
+        "a", NEEDS("hidden") LITERAL("1")) DECISION("hidden", LITERAL("5")));
+    static const struct row rows[] = {{"{}", "true"}};
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, names_with_signs_are_those_of_the_model)
+{
+    static const char text[] = MODEL("<inputData id='i' name='order-size'/>" DECISION(
+        "d", NEEDS("p-q") LITERAL("order-size - p-q")) DECISION("p-q", LITERAL("2")));
+    static const struct row rows[] = {{"{\"order-size\": 10}", "8"}};
+    CHECK_ROWS(read_model(text), rows);
+}
+
+#define KNOWLEDGE(id, parameters, logic)                                                           \
+    "<businessKnowledgeModel id='" id "' name='" id "'><encapsulatedLogic>" parameters logic       \
+    "</encapsulatedLogic></businessKnowledgeModel>"
+
+Test(dmn, knowledge_models_are_functions)
+{
+    static const char text[] = MODEL(
+        DECISION("d", KNOWS("fee") KNOWS("twice") LITERAL("twice(fee(kind: k, size: 3))"))
+            KNOWLEDGE("twice", "<formalParameter name='x'/>", LITERAL("2 * x")) KNOWLEDGE(
+                "fee", "<formalParameter name='kind'/><formalParameter name='size'/>",
+                "<decisionTable>" INPUT("kind") "<output/>" RULE(TEST("\"a\"") OUT("size * 10"))
+                    RULE(TEST("\"b\"") OUT("5")) "</decisionTable>"));
+    static const struct row rows[] = {
+        {"{\"k\": \"a\"}", "60"},
+        {"{\"k\": \"b\"}", "10"},
+        {"{\"k\": \"c\"}", "null"},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, texts_become_what_their_type_says)
+{
+    static const char text[] =
+        MODEL("<decision id='d' name='d'><variable name='d' typeRef='date'/><decisionTable><input>"
+              "<inputExpression typeRef='date'><text>due</text></inputExpression></input><output "
+              "typeRef='string'/>" RULE(TEST("&lt; date(\"2024-03-01\")") OUT("\"2024-02-01\""))
+                  RULE(TEST("-") OUT("[\"2025-01-01\"]")) "</decisionTable></decision>");
+    static const struct row rows[] = {
+        {"{\"due\": \"2024-03-01\"}", "\"2025-01-01\""},
+        {"{\"due\": \"2024-02-29\"}",
+         "fails: rules 1 and 2 of \"d\" both match, where the hit policy is UNIQUE"},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, expressions_may_be_juel)
+{
+    static const char text[] =
+        MODEL(DECISION("d", "<literalExpression expressionLanguage='juel'>" TEXT(
+                                "${a &gt; 1 ? 'x' : 'y'}") "</literalExpression>"));
+    static const struct row rows[] = {
+        {"{\"a\": 2}", "\"x\""},
+        {"{}", "fails: unknown name \"a\""},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, a_hostile_model_ends)
+{
+    static const char text[] = MODEL(DECISION("d", KNOWS("f") LITERAL("f(1)")) KNOWLEDGE(
+        "f", "<formalParameter name='x'/>",
+        LITERAL("count(for a in 1..100000 return for b in 1..100000 return 1)")));
+    static const struct row rows[] = {{"{}", "fails: too many steps"}};
+    CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, says_what_it_holds)
+{
+    const struct engine_dmn *dmn = read_model(MODEL(
+        KNOWLEDGE("f", "", LITERAL("1")) DECISION("a", LITERAL("1")) DECISION("b", LITERAL("2"))));
+
+    cr_expect(span_is(engine_dmn_id(dmn), "model"));
+    cr_expect(span_is(engine_dmn_name(dmn), "A model"));
+    cr_assert_eq(engine_dmn_decision_count(dmn), 2);
+    cr_expect(span_is(engine_dmn_decision_id(dmn, 1), "b"));
+    cr_expect(span_is(engine_dmn_decision_name(dmn, 0), "a"));
+    cr_expect(engine_dmn_has_decision(dmn, span_text("a")));
+    cr_expect_not(engine_dmn_has_decision(dmn, span_text("f")));
+    cr_expect(span_starts_with(outcome(dmn, "{}"), "fails: there is no such decision"));
+}
+
+Test(dmn, is_told_from_other_files_by_its_root)
+{
+    cr_expect(engine_dmn_is_model(span_text(MODEL(""))));
+    cr_expect_not(engine_dmn_is_model(span_text("<definitions xmlns='http://www.omg.org/spec/BPMN/"
+                                                "20100524/MODEL'/>")));
+    cr_expect_not(engine_dmn_is_model(SPAN_EMPTY));
+}
+
+Test(dmn, refuses_by_name)
+{
+    static const struct {
+        const char *text;
+        const char *rule;
+    } cases[] = {
+        {"<a/>", "[not-dmn]"},
+        {MODEL(""), "[no-decision]"},
+        {MODEL(DECISION("d", "")), "[no-logic]"},
+        {MODEL(DECISION("d", LITERAL("1 +"))), "[malformed-expression]"},
+        {MODEL(DECISION("d", "<context/>")), "[unsupported-element]"},
+        {MODEL(DECISION("d", NEEDS("x") LITERAL("1"))), "[dangling-reference]"},
+        {MODEL(DECISION("d", NEEDS("e") LITERAL("1")) DECISION("e", NEEDS("d") LITERAL("1"))),
+         "[circular-requirement]"},
+        {MODEL(DECISION("d", LITERAL("1")) DECISION("d", LITERAL("1"))), "[duplicate-id]"},
+        {MODEL(DECISION("d", "<decisionTable hitPolicy='LAST'/>")), "[unknown-hit-policy]"},
+        {MODEL(DECISION("d", "<decisionTable/>")), "[malformed-table]"},
+        {MODEL(DECISION("d", "<decisionTable><input/><output/></decisionTable>")), "[no-logic]"},
+        {MODEL(DECISION(
+             "d", "<decisionTable>" INPUT("x") "<output/>" RULE(OUT("1")) "</decisionTable>")),
+         "[malformed-table]"},
+        {MODEL(DECISION("d", "<decisionTable>" INPUT("x") "<output/>" RULE(
+                                 TEST("&lt;") OUT("1")) "</decisionTable>")),
+         "[malformed-expression]"},
+        {MODEL(DECISION("d", "<decisionTable>" INPUT("x") "<output/><output/></decisionTable>")),
+         "[no-name]"},
+        {MODEL(DECISION("d", LITERAL("1")) "<businessKnowledgeModel id='f' name='f'>"
+                                           "<encapsulatedLogic kind='Java'/>"
+                                           "</businessKnowledgeModel>"),
+         "[unsupported-element]"},
+        {MODEL(DECISION("d", LITERAL("1")) "<businessKnowledgeModel id='f' name='f'/>"),
+         "[no-logic]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct engine_dmn *dmn;
+        struct engine_report problems;
+        engine_report_init(&problems, span_text("test.dmn"));
+
+        enum result result = engine_dmn_read(span_text(cases[i].text), &arena, &problems, &dmn);
+
+        struct span text = engine_report_text(&problems, ENGINE_ERROR, &arena);
+        cr_expect_eq(result, RESULT_INVALID, "case %zu", i);
+        cr_expect_null(dmn);
+        cr_expect(memmem(text.bytes, text.count, cases[i].rule, strlen(cases[i].rule)) != NULL,
+                  "case %zu: %.*s", i, SPAN_ARG(text));
+        engine_report_release(&problems);
+    }
+}

@@ -1,0 +1,329 @@
+/* read.c: decision models from XML: decisions, knowledge models and their logic. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine/dmn/reading.h"
+#include "engine/expression/closure.h"
+#include "engine/expression/node.h"
+#include "proto/base/limits.h"
+
+#define MESSAGE_BYTES   512u
+#define NAMES_FIRST     32u
+#define HEAD_BYTES_SEEN 4096u
+
+void engine_dmn_complain(struct dmn_reading *reading, const struct xml_element *element,
+                         struct span decision, const char *rule, const char *format, ...)
+{
+    char message[MESSAGE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    engine_report_add(reading->report, ENGINE_ERROR, rule, decision, element->line, element->column,
+                      "%s", message);
+}
+
+struct xml_element *engine_dmn_child(const struct xml_element *element,
+                                     const struct xml_element *after, const char *name)
+{
+    return engine_xml_child(element, after, XML_UNKNOWN, name);
+}
+
+void *engine_dmn_room(struct dmn_reading *reading, size_t count, size_t bytes)
+{
+    return arena_zero(reading->arena, count * bytes);
+}
+
+static void add_name(struct dmn_reading *reading, struct span name)
+{
+    if (name.count == 0) {
+        return;
+    }
+    if (reading->name_count == reading->name_capacity) {
+        uint32_t capacity = reading->name_capacity == 0 ? NAMES_FIRST : reading->name_capacity * 2;
+        struct span *names =
+            arena_grow(reading->arena, reading->names, reading->name_capacity * sizeof *names,
+                       capacity * sizeof *names);
+        if (names == NULL) {
+            return; /* latched in the arena */
+        }
+        reading->names = names;
+        reading->name_capacity = capacity;
+    }
+    reading->names[reading->name_count++] = name;
+}
+
+enum dmn_type engine_dmn_type(struct span type_ref)
+{
+    static const struct {
+        const char *name;
+        enum dmn_type type;
+    } types[] = {
+        {"string", DMN_TYPE_SCALAR},
+        {"boolean", DMN_TYPE_SCALAR},
+        {"number", DMN_TYPE_SCALAR},
+        {"integer", DMN_TYPE_SCALAR},
+        {"long", DMN_TYPE_SCALAR},
+        {"double", DMN_TYPE_SCALAR},
+        {"date", DMN_TYPE_DATE},
+        {"time", DMN_TYPE_TIME},
+        {"dateTime", DMN_TYPE_DATE_TIME},
+        {"date and time", DMN_TYPE_DATE_TIME},
+        {"duration", DMN_TYPE_DURATION},
+        {"dayTimeDuration", DMN_TYPE_DURATION},
+        {"days and time duration", DMN_TYPE_DURATION},
+        {"yearMonthDuration", DMN_TYPE_DURATION},
+        {"years and months duration", DMN_TYPE_DURATION},
+    };
+    const uint8_t *colon = type_ref.count == 0 ? NULL : memchr(type_ref.bytes, ':', type_ref.count);
+    if (colon != NULL) { /* "feel:date" of DMN 1.1 */
+        size_t prefix = (size_t)(colon - type_ref.bytes) + 1;
+        type_ref = span_of(type_ref.bytes + prefix, type_ref.count - prefix);
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (span_is(type_ref, types[i].name)) {
+            return types[i].type;
+        }
+    }
+    return DMN_TYPE_ANY;
+}
+
+/* "juel" in any case and form ("http://www.jcp.org/en/jsr/detail?id=245"); all else is FEEL. */
+static bool is_juel(struct span language)
+{
+    return (language.count == 4 && strncasecmp((const char *)language.bytes, "juel", 4) == 0) ||
+           span_is(language, "http://www.jcp.org/en/jsr/detail?id=245");
+}
+
+const struct expression_node *engine_dmn_compile(struct dmn_reading *reading,
+                                                 struct xml_element *element, struct span decision,
+                                                 enum engine_dialect dialect)
+{
+    const struct engine_expression *expression;
+    struct engine_expression_error error;
+    struct span text = engine_xml_child_text(element, XML_UNKNOWN, "text");
+    if (text.count == 0) {
+        return NULL;
+    }
+    if (is_juel(engine_xml_attribute(element, XML_NONE, "expressionLanguage"))) {
+        dialect = ENGINE_DIALECT_JUEL;
+    }
+    const struct engine_declarations declarations = {reading->names, reading->name_count, true};
+    enum result result = engine_expression_compile_declared(text, dialect, &declarations,
+                                                            reading->arena, &expression, &error);
+    if (result != RESULT_OK) {
+        struct span shown = engine_report_excerpt(text, 80);
+        engine_dmn_complain(reading, element, decision, "malformed-expression",
+                            "in \"%.*s\", at character %u: %s", SPAN_ARG(shown), error.offset + 1,
+                            error.message);
+        return NULL;
+    }
+    return expression->root;
+}
+
+/* The one child that says how the value comes about; NULL after a complaint. */
+static const struct expression_node *read_logic(struct dmn_reading *reading,
+                                                struct xml_element *element, struct span decision)
+{
+    static const char *const others[] = {
+        "context", "invocation", "relation", "list",  "conditional",
+        "filter",  "for",        "some",     "every", "functionDefinition"};
+    struct xml_element *table = engine_dmn_child(element, NULL, "decisionTable");
+    if (table != NULL) {
+        return engine_dmn_read_table(reading, table, decision);
+    }
+    struct xml_element *literal = engine_dmn_child(element, NULL, "literalExpression");
+    for (size_t i = 0; literal == NULL && i < sizeof others / sizeof *others; i++) {
+        struct xml_element *other = engine_dmn_child(element, NULL, others[i]);
+        if (other != NULL) {
+            engine_dmn_complain(reading, other, decision, "unsupported-element",
+                                "a boxed \"%s\" is not evaluated: write it as a literal expression",
+                                others[i]);
+            return NULL;
+        }
+    }
+    uint32_t errors = reading->report->errors;
+    const struct expression_node *node =
+        literal == NULL ? NULL
+                        : engine_dmn_compile(reading, literal, decision, ENGINE_DIALECT_FEEL);
+    if (node == NULL && reading->report->errors == errors) {
+        engine_dmn_complain(reading, element, decision, "no-logic",
+                            "\"%.*s\" has neither a table nor an expression", SPAN_ARG(decision));
+    }
+    return node;
+}
+
+/* The literal of a function whose body is the logic of a knowledge model. */
+static const struct expression_node *read_function(struct dmn_reading *reading,
+                                                   struct xml_element *model, struct span id)
+{
+    struct span names[EXPRESSION_LITERAL_PARAMETERS_MAX];
+    uint32_t count = 0;
+    uint32_t outer_names = reading->name_count;
+    struct xml_element *logic = engine_dmn_child(model, NULL, "encapsulatedLogic");
+    if (logic == NULL) {
+        engine_dmn_complain(reading, model, id, "no-logic", "\"%.*s\" has no logic", SPAN_ARG(id));
+        return NULL;
+    }
+    struct span kind = engine_xml_attribute(logic, XML_NONE, "kind");
+    if (kind.count > 0 && !span_is(kind, "FEEL")) {
+        engine_dmn_complain(reading, logic, id, "unsupported-element",
+                            "functions of kind \"%.*s\" are not called from here", SPAN_ARG(kind));
+        return NULL;
+    }
+    for (struct xml_element *parameter = engine_dmn_child(logic, NULL, "formalParameter");
+         parameter != NULL; parameter = engine_dmn_child(logic, parameter, "formalParameter")) {
+        if (count == EXPRESSION_LITERAL_PARAMETERS_MAX) {
+            engine_dmn_complain(reading, parameter, id, "too-many", "more than %u parameters",
+                                EXPRESSION_LITERAL_PARAMETERS_MAX);
+            return NULL;
+        }
+        names[count] = engine_xml_attribute(parameter, XML_NONE, "name");
+        add_name(reading, names[count++]);
+    }
+    const struct expression_node *body = read_logic(reading, logic, id);
+    reading->name_count = outer_names;
+    struct expression_node *literal = engine_dmn_room(reading, 1, sizeof *literal);
+    const struct expression_node **children = engine_dmn_room(reading, 1, sizeof(*children));
+    struct span *kept = engine_dmn_room(reading, count, sizeof *kept);
+    const struct expression_type_tree **types = engine_dmn_room(reading, count, sizeof(*types));
+    if (body == NULL || literal == NULL || children == NULL || kept == NULL || types == NULL) {
+        return NULL;
+    }
+    memcpy(kept, names, count * sizeof *names);
+    children[0] = body;
+    literal->kind = NODE_FEEL_FUNCTION;
+    literal->depth = (uint16_t)(body->depth + 1);
+    literal->count = 1;
+    literal->children = children;
+    literal->as.keys.texts = kept;
+    literal->as.keys.types = types;
+    literal->as.keys.count = count;
+    return literal;
+}
+
+static struct span name_of_variable(struct xml_element *element)
+{
+    struct xml_element *variable = engine_dmn_child(element, NULL, "variable");
+    struct span name =
+        variable == NULL ? SPAN_EMPTY : engine_xml_attribute(variable, XML_NONE, "name");
+    return name.count > 0 ? name : engine_xml_attribute(element, XML_NONE, "name");
+}
+
+static void read_names(struct dmn_reading *reading, struct xml_element *const *elements)
+{
+    for (uint32_t i = 0; i < reading->dmn->count; i++) {
+        struct dmn_decision *decision = &reading->dmn->decisions[i];
+        struct xml_element *variable = engine_dmn_child(elements[i], NULL, "variable");
+        decision->id = engine_xml_id(elements[i]);
+        decision->name = engine_xml_attribute(elements[i], XML_NONE, "name");
+        decision->variable = name_of_variable(elements[i]);
+        decision->type = variable == NULL || decision->is_knowledge
+                             ? DMN_TYPE_ANY
+                             : engine_dmn_type(engine_xml_attribute(variable, XML_NONE, "typeRef"));
+        add_name(reading, decision->variable);
+        if (decision->id.count == 0) {
+            engine_dmn_complain(reading, elements[i], decision->name, "no-id", "\"%.*s\" has no id",
+                                SPAN_ARG(decision->name));
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (span_equal(reading->dmn->decisions[j].id, decision->id)) {
+                engine_dmn_complain(reading, elements[i], decision->id, "duplicate-id",
+                                    "the id \"%.*s\" is given twice", SPAN_ARG(decision->id));
+                break;
+            }
+        }
+    }
+    for (struct xml_element *input = engine_dmn_child(reading->root, NULL, "inputData");
+         input != NULL; input = engine_dmn_child(reading->root, input, "inputData")) {
+        add_name(reading, name_of_variable(input));
+    }
+}
+
+/* Decisions, then knowledge models; false after a complaint. */
+static bool gather(struct dmn_reading *reading, struct xml_element ***out)
+{
+    static const char *const kinds[] = {"decision", "businessKnowledgeModel"};
+    struct xml_element **elements = engine_dmn_room(reading, DMN_DECISIONS_MAX, sizeof(*elements));
+    struct engine_dmn *dmn = reading->dmn;
+    dmn->decisions = engine_dmn_room(reading, DMN_DECISIONS_MAX, sizeof *dmn->decisions);
+    for (unsigned kind = 0; elements != NULL && dmn->decisions != NULL && kind < 2; kind++) {
+        for (struct xml_element *element = engine_dmn_child(reading->root, NULL, kinds[kind]);
+             element != NULL; element = engine_dmn_child(reading->root, element, kinds[kind])) {
+            if (dmn->count == DMN_DECISIONS_MAX) {
+                engine_dmn_complain(reading, element, SPAN_EMPTY, "too-many",
+                                    "more than %u decisions", DMN_DECISIONS_MAX);
+                return false;
+            }
+            dmn->decisions[dmn->count].is_knowledge = kind == 1;
+            elements[dmn->count++] = element;
+        }
+    }
+    *out = elements;
+    if (engine_dmn_child(reading->root, NULL, "decision") == NULL) {
+        engine_dmn_complain(reading, reading->root, SPAN_EMPTY, "no-decision",
+                            "the model holds no decision");
+        return false;
+    }
+    return elements != NULL && dmn->decisions != NULL;
+}
+
+static void read_model(struct dmn_reading *reading)
+{
+    struct xml_element **elements;
+    reading->dmn->id = engine_xml_id(reading->root);
+    reading->dmn->name = engine_xml_attribute(reading->root, XML_NONE, "name");
+    if (!gather(reading, &elements)) {
+        return;
+    }
+    read_names(reading, elements);
+    if (!engine_dmn_read_requirements(reading, elements)) {
+        return;
+    }
+    for (uint32_t i = 0; i < reading->dmn->count; i++) {
+        struct dmn_decision *decision = &reading->dmn->decisions[i];
+        decision->logic = decision->is_knowledge ? read_function(reading, elements[i], decision->id)
+                                                 : read_logic(reading, elements[i], decision->id);
+    }
+}
+
+static bool is_dmn(struct span uri)
+{
+    return span_starts_with(uri, "https://www.omg.org/spec/DMN/") ||
+           span_starts_with(uri, "http://www.omg.org/spec/DMN/");
+}
+
+bool engine_dmn_is_model(struct span content)
+{
+    struct span head = engine_report_excerpt(content, HEAD_BYTES_SEEN);
+    static const char mark[] = "www.omg.org/spec/DMN/";
+    return head.count > 0 && memmem(head.bytes, head.count, mark, sizeof mark - 1) != NULL &&
+           memmem(head.bytes, head.count, "definitions", 11) != NULL;
+}
+
+enum result engine_dmn_read(struct span content, struct arena *arena, struct engine_report *report,
+                            const struct engine_dmn **out)
+{
+    struct dmn_reading reading = {.arena = arena, .report = report};
+    uint32_t errors = report->errors;
+    *out = NULL;
+    enum result result = engine_xml_parse(content, arena, report, &reading.root);
+    if (result != RESULT_OK) {
+        return result;
+    }
+    if (!span_is(reading.root->name, "definitions") || !is_dmn(reading.root->uri)) {
+        engine_dmn_complain(&reading, reading.root, SPAN_EMPTY, "not-dmn",
+                            "this is no decision model: its root is \"%.*s\"",
+                            SPAN_ARG(reading.root->name));
+        return RESULT_INVALID;
+    }
+    reading.dmn = engine_dmn_room(&reading, 1, sizeof *reading.dmn);
+    if (reading.dmn != NULL) {
+        read_model(&reading);
+    }
+    if (arena->overflowed) {
+        return RESULT_LIMIT;
+    }
+    *out = report->errors == errors ? reading.dmn : NULL;
+    return *out == NULL ? RESULT_INVALID : RESULT_OK;
+}

@@ -1,0 +1,40 @@
+/* reading.h: what the readers of a decision model share. Private to engine/dmn. */
+#ifndef ENGINE_DMN_READING_H
+#define ENGINE_DMN_READING_H
+
+#include "engine/dmn/model.h"
+#include "engine/read/xml.h"
+
+struct dmn_reading {
+    struct arena *arena;
+    struct engine_report *report;
+    struct engine_dmn *dmn;
+    struct xml_element *root;
+    struct span *names; /* of decisions, knowledge models, input data, then parameters */
+    uint32_t name_count;
+    uint32_t name_capacity;
+};
+
+/* An error at an element, of the decision that holds it; latches memory in the arena. */
+void engine_dmn_complain(struct dmn_reading *reading, const struct xml_element *element,
+                         struct span decision, const char *rule, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* A child of that name in the DMN namespace. */
+struct xml_element *engine_dmn_child(const struct xml_element *element,
+                                     const struct xml_element *after, const char *name);
+/* Room for `count` of `bytes` each, zeroed; NULL (latched) in a full arena. */
+void *engine_dmn_room(struct dmn_reading *reading, size_t count, size_t bytes);
+
+/* The "text" below an element, compiled; NULL when it is empty, or after a complaint. */
+const struct expression_node *engine_dmn_compile(struct dmn_reading *reading,
+                                                 struct xml_element *element, struct span decision,
+                                                 enum engine_dialect dialect);
+enum dmn_type engine_dmn_type(struct span type_ref);
+/* A "decisionTable" as a node; NULL after a complaint. */
+const struct expression_node *engine_dmn_read_table(struct dmn_reading *reading,
+                                                    struct xml_element *element,
+                                                    struct span decision);
+/* The requirements of all decisions, and an order that keeps them. False after a complaint. */
+bool engine_dmn_read_requirements(struct dmn_reading *reading, struct xml_element *const *elements);
+
+#endif

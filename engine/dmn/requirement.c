@@ -1,0 +1,110 @@
+/* requirement.c: what decisions require of each other, and the order that this leaves. */
+#include "engine/dmn/reading.h"
+
+/* The place that a reference ("#id") leads to; false when it leads to none. */
+static bool find_place(const struct engine_dmn *dmn, struct span reference, uint32_t *place)
+{
+    const uint8_t *hash =
+        reference.count == 0 ? NULL : memchr(reference.bytes, '#', reference.count);
+    if (hash != NULL) {
+        size_t prefix = (size_t)(hash - reference.bytes) + 1;
+        reference = span_of(reference.bytes + prefix, reference.count - prefix);
+    }
+    for (*place = 0; *place < dmn->count; (*place)++) {
+        if (span_equal(dmn->decisions[*place].id, reference)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct {
+    const char *requirement;
+    const char *required;
+} kinds[] = {
+    {"informationRequirement", "requiredDecision"},
+    {"knowledgeRequirement", "requiredKnowledge"},
+};
+
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+/* Into `places`, or only counted where that is NULL. */
+static uint32_t read_places(struct dmn_reading *reading, struct xml_element *element,
+                            const struct dmn_decision *decision, uint32_t *places)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *name = kinds[i].requirement;
+        for (struct xml_element *requirement = engine_dmn_child(element, NULL, name);
+             requirement != NULL; requirement = engine_dmn_child(element, requirement, name)) {
+            struct xml_element *required = engine_dmn_child(requirement, NULL, kinds[i].required);
+            uint32_t place;
+            if (required == NULL) {
+                continue; /* input data: looked up by its name */
+            }
+            struct span reference = engine_xml_attribute(required, XML_NONE, "href");
+            if (find_place(reading->dmn, reference, &place)) {
+                if (places != NULL) {
+                    places[count] = place;
+                }
+                count++;
+            } else if (places != NULL) {
+                engine_dmn_complain(reading, required, decision->id, "dangling-reference",
+                                    "\"%.*s\" requires \"%.*s\", which does not exist",
+                                    SPAN_ARG(decision->id), SPAN_ARG(reference));
+            }
+        }
+    }
+    return count;
+}
+
+/* Kahn's: a decision is placed when all that it requires is; what is left over is a circle. */
+static bool put_in_order(struct dmn_reading *reading, struct xml_element *const *elements)
+{
+    struct engine_dmn *dmn = reading->dmn;
+    uint32_t *order = engine_dmn_room(reading, dmn->count, sizeof *order);
+    bool *placed = engine_dmn_room(reading, dmn->count, sizeof *placed);
+    uint32_t count = 0;
+    bool progress = order != NULL && placed != NULL;
+    while (progress) {
+        progress = false;
+        for (uint32_t i = 0; i < dmn->count; i++) {
+            const struct dmn_decision *decision = &dmn->decisions[i];
+            uint32_t ready = 0;
+            while (!placed[i] && ready < decision->required_count &&
+                   placed[decision->required[ready]]) {
+                ready++;
+            }
+            if (!placed[i] && ready == decision->required_count) {
+                placed[i] = true;
+                order[count++] = i;
+                progress = true;
+            }
+        }
+    }
+    for (uint32_t i = 0; count < dmn->count && placed != NULL && i < dmn->count; i++) {
+        if (!placed[i]) {
+            engine_dmn_complain(reading, elements[i], dmn->decisions[i].id, "circular-requirement",
+                                "\"%.*s\" requires itself, or stands behind a circle",
+                                SPAN_ARG(dmn->decisions[i].id));
+        }
+    }
+    dmn->order = order;
+    return count == dmn->count;
+}
+
+bool engine_dmn_read_requirements(struct dmn_reading *reading, struct xml_element *const *elements)
+{
+    struct engine_dmn *dmn = reading->dmn;
+    for (uint32_t i = 0; i < dmn->count; i++) {
+        struct dmn_decision *decision = &dmn->decisions[i];
+        uint32_t count = read_places(reading, elements[i], decision, NULL);
+        uint32_t *places = engine_dmn_room(reading, count, sizeof *places);
+        if (places == NULL) {
+            return false;
+        }
+        decision->required_count = read_places(reading, elements[i], decision, places);
+        decision->required = places;
+    }
+    return put_in_order(reading, elements);
+}
