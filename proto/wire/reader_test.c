@@ -331,3 +331,43 @@ Test(reader, take_cuts_a_run_into_its_values)
     struct wire_value head;
     cr_expect_eq(wire_read(&cursor, &head), RESULT_INVALID);
 }
+
+/* {"a": 1, "bb": "…40…", "a": [2], "ccc": 70000, "d": {"a": 9}, "bb" (head of two bytes): nil} */
+static const uint8_t mixed[] = "\x86\xa1\x61\x01\xa2\x62\x62\xd9\x28"
+                               "0123456789012345678901234567890123456789"
+                               "\xa1\x61\x91\x02\xa3\x63\x63\x63\xce\x00\x01\x11\x70\xa1\x64\x81"
+                               "\xa1\x61\x09\xd9\x02\x62\x62\xc0";
+
+Test(reader, finds_several_keys_in_one_walk_the_last_of_doubles)
+{
+    struct span map = span_of(mixed, sizeof mixed - 1);
+    struct span keys[] = {span_text("d"),  span_text("a"),   span_text("none"),
+                          span_text("bb"), span_text("ccc"), span_text("")};
+    struct span values[6];
+
+    wire_find_all(map, keys, values, 6);
+
+    for (size_t i = 0; i < 6; i++) {
+        cr_expect(span_equal(values[i], wire_find(map, keys[i])), "key %zu", i);
+    }
+    cr_expect_eq(wire_count(values[0]), 1);
+    cr_expect_eq(wire_int_or(wire_at(values[1], 0), 0), 2);
+    cr_expect_eq(values[2].count, 0);
+    cr_expect(wire_is(values[3], WIRE_NIL));
+    cr_expect_eq(wire_int_or(values[4], 0), 70000);
+    cr_expect_eq(values[5].count, 0);
+}
+
+Test(reader, a_map_that_breaks_off_gives_what_stands_before)
+{
+    for (size_t count = 0; count < sizeof mixed - 1; count++) {
+        struct span keys[] = {span_text("a"), span_text("ccc")};
+        struct span values[2];
+
+        wire_find_all(span_of(mixed, count), keys, values, 2);
+
+        bool has_first = count >= 4;
+        cr_expect_eq(values[0].count > 0, has_first, "%zu bytes", count);
+        cr_expect_leq(values[1].count, count);
+    }
+}

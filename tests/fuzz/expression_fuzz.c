@@ -17,7 +17,7 @@ static const char context[] =
     "\"\","
     " \"list\": [3, 1, 2.0, \"z\", null, [1, [2]]], \"m\": {\"k\": {\"v\": [1, 2]}, \"n\": \"12\"},"
     " \"items\": [{\"n\": 1, \"q\": \"a\"}, {\"n\": 2}, 5], \"big\": 18446744073709551615,"
-    " \"far\": 1e6144, \"execution\": {\"x\": 3}, \"Full Name\": \"Jo\"}";
+    " \"far\": 1e6144, \"execution\": {\"x\": 3}, \"Full Name\": \"Jo\", \"?\": 7}";
 
 struct fuzz_names {
     struct engine_names names;
@@ -89,9 +89,9 @@ static void check_evaluation(const struct engine_expression *expression, struct 
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    static const enum engine_dialect dialects[] = {ENGINE_DIALECT_FEEL, ENGINE_DIALECT_JUEL,
-                                                   ENGINE_DIALECT_TEMPLATE, ENGINE_DIALECT_AUTO,
-                                                   ENGINE_DIALECT_CONDITION};
+    static const enum engine_dialect dialects[] = {
+        ENGINE_DIALECT_FEEL, ENGINE_DIALECT_JUEL,      ENGINE_DIALECT_TEMPLATE,
+        ENGINE_DIALECT_AUTO, ENGINE_DIALECT_CONDITION, ENGINE_DIALECT_UNARY_TESTS};
     struct fuzz_names names = {.names = {.find = find, .zone = zone, .clock = clock_of_fuzz}};
     struct json_error json_error;
     struct arena arena;
