@@ -205,18 +205,39 @@ void engine_part_keep_records(struct engine_execution *execution, struct engine_
     }
 }
 
+/* The record and those of its inside, from the newest to the oldest; the slot before them is
+ * returned. */
+static uint32_t move_unit(struct engine_execution *execution, struct engine_scope *from,
+                          struct engine_scope *to, uint32_t slot, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && slot != ENGINE_SLOT_NONE; i++) {
+        const struct engine_record *record = engine_pool_at(&execution->records, slot);
+        uint32_t previous = record->slot.links[ENGINE_LINK_FIRST].previous;
+        if (to != NULL) {
+            engine_chain_remove(&execution->records, &from->records, ENGINE_LINK_FIRST, slot);
+            engine_chain_prepend(&execution->records, &to->records, ENGINE_LINK_FIRST, slot);
+        }
+        slot = previous;
+    }
+    return slot;
+}
+
 void engine_part_move_records(struct engine_execution *execution, struct engine_scope *from,
                               struct engine_scope *to, uint32_t node)
 {
-    uint32_t slot = from->records.first;
+    uint32_t slot = from->records.last;
     while (slot != ENGINE_SLOT_NONE) {
         const struct engine_record *record = engine_pool_at(&execution->records, slot);
-        uint32_t next = engine_chain_next(&execution->records, ENGINE_LINK_FIRST, slot);
-        if (engine_record_is_about(from, record, node)) {
-            move_record(execution, from, to, slot);
-        }
-        slot = next;
+        bool is_meant = engine_record_is_about(from, record, node);
+        slot = move_unit(execution, from, is_meant ? to : NULL, slot, record->inner + 1);
     }
+}
+
+void engine_part_move_inner(struct engine_execution *execution, struct engine_scope *from,
+                            struct engine_scope *to)
+{
+    (void)move_unit(execution, from, to, from->records.last, from->inner);
+    from->inner = 0;
 }
 
 static void drop_records(struct engine_execution *execution, struct engine_scope *scope)

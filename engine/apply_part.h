@@ -146,7 +146,11 @@ struct engine_record *engine_part_add_record(struct engine_execution *execution,
  */
 void engine_part_keep_records(struct engine_execution *execution, struct engine_scope *from,
                               struct engine_scope *to);
-/* Those about `node` (ENGINE_NONE: all) go from one scope to another. */
+/* The newest ones that are of the inside of what the handler in `from` compensates go to its scope.
+ */
+void engine_part_move_inner(struct engine_execution *execution, struct engine_scope *from,
+                            struct engine_scope *to);
+/* Those about `node` (ENGINE_NONE: all) go from one scope to another, which has none. */
 void engine_part_move_records(struct engine_execution *execution, struct engine_scope *from,
                               struct engine_scope *to, uint32_t node);
 /* Takes an empty scope away. */

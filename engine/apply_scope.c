@@ -44,6 +44,9 @@ enum result engine_apply_scope_opened(struct engine_execution *execution,
     }
     scope->items = is_body ? engine_part_keep(execution, event->value) : SPAN_EMPTY;
     scope->variables = is_body ? SPAN_EMPTY : engine_part_keep(execution, event->value);
+    if (parent->inner > 0 && process->nodes[host->node].triggered_by_event) {
+        engine_part_move_inner(execution, parent, scope);
+    }
     host->child = event->scope;
     host->shown = true;
     engine_chain_append(&execution->scopes, &parent->children, ENGINE_LINK_SIBLINGS,
@@ -172,13 +175,14 @@ enum result engine_apply_recorded(struct engine_execution *execution,
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(engine_part_node_is_in(scope, event->node) &&
-            engine_part_node_is_in(scope, event->other));
+            engine_part_node_is_in(scope, event->other) && event->count <= scope->records.count);
     struct engine_record *record =
         engine_part_add_record(execution, scope, event->node, event->other);
     if (record == NULL) {
         return RESULT_LIMIT;
     }
     record->locals = engine_part_keep(execution, event->value);
+    record->inner = event->count;
     return RESULT_OK;
 }
 
@@ -198,6 +202,7 @@ enum result engine_apply_compensated(struct engine_execution *execution,
     execution->token_next = event->token + 1;
     token->node = event->node;
     token->own = record->locals;
+    scope->inner = record->inner;
     const struct engine_token *from = engine_token_find(execution, event->other);
     if (from != NULL) {
         token->path = from->path;

@@ -4,8 +4,9 @@
 #include "engine/compensation.h"
 
 #include "engine/failure.h"
+#include "engine/handler.h"
 #include "engine/scope.h"
-#include "proto/base/assert.h"
+#include "proto/wire/writer.h"
 
 void engine_compensation_record(struct engine_decision *decision, const struct engine_visit *visit)
 {
@@ -15,6 +16,37 @@ void engine_compensation_record(struct engine_decision *decision, const struct e
     struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_RECORDED, visit->token);
     event->other = visit->node->compensation;
     event->value = arena_copy(decision->arena, visit->token->own);
+}
+
+/* The event sub-process that compensates the scope around it; ENGINE_NONE: there is none. */
+static uint32_t compensating_handler(const struct engine_process *process,
+                                     const struct engine_node *node)
+{
+    for (uint32_t i = 0; i < node->handlers.count; i++) {
+        const struct engine_node *start = engine_handler_start(process, node->handlers.at[i]);
+        if (start != NULL && start->events[0].kind == ENGINE_ON_COMPENSATION) {
+            return node->handlers.at[i];
+        }
+    }
+    return ENGINE_NONE;
+}
+
+void engine_compensation_close(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    const struct engine_scope *inner = engine_scope_find(decision->execution, visit->token->child);
+    uint32_t handler = compensating_handler(visit->scope->process, visit->node);
+    bool is_kept = visit->node->compensation == ENGINE_NONE;
+    /* What happens in such an event sub-process is not compensated in turn. */
+    bool compensates = visit->scope->kind == ENGINE_SCOPE_COMPENSATION;
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED);
+    event->scope = visit->token->child;
+    event->flags = is_kept && !compensates;
+    if (is_kept && !compensates && handler != ENGINE_NONE && inner->kind != ENGINE_SCOPE_BODY) {
+        event = engine_emit_token(decision, ENGINE_EVENT_RECORDED, visit->token);
+        event->other = handler;
+        event->count = inner->records.count;
+        event->value = wire_merge(decision->arena, visit->token->own, inner->variables);
+    }
 }
 
 static void run_newest(struct engine_decision *decision, uint32_t scope, uint32_t handler,
@@ -42,13 +74,16 @@ bool engine_compensation_next(struct engine_decision *decision, const struct eng
 
 /* ---- what an event is about ---- */
 
-/* An event sub-process acts for the scope that it is in. */
+/* An event sub-process acts for the scope that it is in; one that compensates a scope that is gone
+ * has that one's records itself. */
 static const struct engine_scope *scope_of(const struct engine_execution *execution,
                                            const struct engine_scope *scope)
 {
-    while (scope->kind == ENGINE_SCOPE_SUB_PROCESS &&
+    const struct engine_scope *parent = engine_scope_find(execution, scope->parent);
+    while (scope->kind == ENGINE_SCOPE_SUB_PROCESS && parent->kind != ENGINE_SCOPE_COMPENSATION &&
            scope->process->nodes[scope->node].triggered_by_event) {
-        scope = engine_scope_find(execution, scope->parent);
+        scope = parent;
+        parent = engine_scope_find(execution, scope->parent);
     }
     return scope;
 }
@@ -56,12 +91,14 @@ static const struct engine_scope *scope_of(const struct engine_execution *execut
 static const struct engine_record *newest_about(const struct engine_execution *execution,
                                                 const struct engine_scope *scope, uint32_t activity)
 {
-    const struct engine_record *newest = NULL;
-    for (ENGINE_EACH(const struct engine_record, record, &execution->records, &scope->records,
-                     ENGINE_LINK_FIRST)) {
-        newest = engine_record_is_about(scope, record, activity) ? record : newest;
+    const struct engine_record *record = engine_pool_at(&execution->records, scope->records.last);
+    while (record != NULL && !engine_record_is_about(scope, record, activity)) {
+        for (uint32_t skip = record->inner + 1; skip > 0 && record != NULL; skip--) {
+            record =
+                engine_pool_at(&execution->records, record->slot.links[ENGINE_LINK_FIRST].previous);
+        }
     }
-    return newest;
+    return record;
 }
 
 /* The handlers run inside the visit's token. False: there is nothing to compensate. */

@@ -3,7 +3,8 @@
  *
  * An activity with a compensation handler leaves a record in its scope when it completes. A
  * sub-process that completes leaves those inside it to the scope around it, with the variables that
- * go, unless it has a handler of its own; a called process does not (as in Camunda 7). A
+ * go, unless it has a handler of its own: an activity outside, or an event sub-process, which then
+ * decides what of its inside is compensated. A called process leaves nothing (as in Camunda 7). A
  * compensation event takes the records that it is about and runs their handlers in a scope of its
  * own, the newest first, one after the other; it goes on when all are done. So each handler runs
  * once (field report F31).
@@ -15,6 +16,9 @@
 
 /* The visit's activity is complete and leaves: is it one that can be compensated? */
 void engine_compensation_record(struct engine_decision *decision, const struct engine_visit *visit);
+/* The scope inside the visit's token is gone. What can be compensated in it stays so, unless the
+ * activity as a whole can be; an event sub-process that compensates it is recorded. */
+void engine_compensation_close(struct engine_decision *decision, const struct engine_visit *visit);
 /* A compensation event's work: its handlers begin, or there are none and it is done. */
 void engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit);
 /* A handler has ended: the next one. False: there is none, or the scope is no compensation. */

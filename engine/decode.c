@@ -31,16 +31,16 @@
     X(UPDATED_AT, "updatedAt")                                                                     \
     X(ENDED_AT, "endedAt")                                                                         \
     X(ERROR_CODE, "errorCode")                                                                     \
-    X(ERROR_MESSAGE, "errorMessage") X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(       \
-        EVENT_SEQUENCE,                                                                            \
-        "eventSequence") X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") \
-        X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment")             \
-            X(TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")         \
-                X(TRACEPARENT, "traceparent") X(REQUEST, "request") X(RESPONSE, "response")        \
-                    X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")                  \
-                        X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories")            \
-                            X(EXECUTION, "execution") X(NODES, "nodes")                            \
-                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
+    X(ERROR_MESSAGE, "errorMessage")                                                               \
+    X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(     \
+        CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags")  \
+        X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")    \
+            X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")      \
+                X(REQUEST, "request") X(RESPONSE, "response") X(CONTEXT, "context")                \
+                    X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume")                  \
+                        X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution")        \
+                            X(NODES, "nodes") X(FIRST_REQUEST, "firstRequest")                     \
+                                X(FIRST_CONTEXT, "firstContext")                                   \
                                     X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
                                         X(SCOPES, "scopes") X(JOINS, "joins")                      \
                                             X(RECORDS, "records") X(INBOX, "inbox")                \
@@ -64,10 +64,10 @@
     X(ATTEMPTS, "attempts")                                                                        \
     X(ATTEMPTS_BEFORE, "attemptsBefore")                                                           \
     X(RETRIES, "retries")                                                                          \
-    X(CALLBACKS, "callbacks") X(CALL, "call") X(PHASE, "phase") X(CHILD, "child")                  \
-        X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed") X(GUARD, "guard")              \
-            X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output") X(CALLBACK, "callback")            \
-                X(TIMERS, "timers") X(ANSWER, "answer")
+    X(CALLBACKS, "callbacks")                                                                      \
+    X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown")  \
+        X(ARMED, "armed") X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")    \
+            X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -80,8 +80,9 @@
     X(BEGUN, "begun")                                                                              \
     X(DONE, "done")                                                                                \
     X(ITEMS, "items")                                                                              \
-    X(RESULTS, "results")                                                                          \
-    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins") X(RECORDS, "records")
+    X(INNER, "inner")                                                                              \
+    X(RESULTS, "results") X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")            \
+        X(RECORDS, "records")
 
 #define TIMER_FIELDS(X)                                                                            \
     X(TASK, "taskId")                                                                              \
@@ -207,14 +208,18 @@ static enum result read_records(struct engine_execution *execution, struct engin
         uint32_t node, handler;
         REQUIRE(wire_is(row, WIRE_ARRAY) && find_node(scope->process, wire_at(row, 0), &node) &&
                 find_node(scope->process, wire_at(row, 1), &handler));
-        struct span locals = without_nil(wire_at(row, 2));
+        struct span locals = without_nil(wire_at(row, 3));
+        uint32_t inner;
+        REQUIRE(take_u32(wire_at(row, 2), 0, &inner) && inner <= scope->records.count);
         REQUIRE(engine_fields_is(locals, WIRE_MAP));
         struct engine_record *record = engine_part_add_record(execution, scope, node, handler);
         if (record == NULL) {
             return RESULT_LIMIT;
         }
+        record->inner = inner;
         record->locals = engine_part_keep(execution, locals);
     }
+    REQUIRE(scope->inner <= scope->records.count);
     return RESULT_OK;
 }
 
@@ -290,6 +295,7 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     engine_chain_append(&execution->scopes, &engine_scope_find(execution, parent_id)->children,
                         ENGINE_LINK_SIBLINGS, engine_pool_find(&execution->scopes, id));
     REQUIRE(take_u32(fields[SCOPE_BEGUN], 0, &scope->begun));
+    REQUIRE(take_u32(fields[SCOPE_INNER], 0, &scope->inner));
     enum result result =
         kind == ENGINE_SCOPE_BODY ? read_body(execution, scope, fields) : RESULT_OK;
     result = result != RESULT_OK ? result : read_records(execution, scope, fields[SCOPE_RECORDS]);

@@ -275,9 +275,10 @@ static void write_records(const struct engine_execution *execution,
     wire_write_array(writer, scope->records.count);
     for (ENGINE_EACH(const struct engine_record, record, &execution->records, &scope->records,
                      ENGINE_LINK_FIRST)) {
-        wire_write_array(writer, 3);
+        wire_write_array(writer, 4);
         write_node(writer, scope->process, record->node);
         write_node(writer, scope->process, record->handler);
+        engine_pack_uint(writer, record->inner);
         wire_write_value(writer, record->locals);
     }
 }
@@ -322,6 +323,7 @@ static void write_scopes(const struct engine_execution *execution, struct wire_w
         }
         count += scope->kind == ENGINE_SCOPE_BODY ? write_body_pairs(execution, scope, writer) : 0;
         OPTIONAL_UINT("begun", scope->begun);
+        OPTIONAL_UINT("inner", scope->inner);
         OPTIONAL_VALUE("variables", scope->variables);
         OPTIONAL_VALUE("nodes", scope->nodes);
         if (scope->records.count > 0) {

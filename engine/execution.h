@@ -175,7 +175,8 @@ struct engine_instance_result {
 struct engine_record {
     struct engine_slot slot; /* links: its scope's records, in order of completion */
     uint32_t node;
-    uint32_t handler;   /* node */
+    uint32_t handler; /* node: an activity, or the event sub-process that compensates its scope */
+    uint32_t inner;   /* so many records before it are of its inside: only its handler sees them */
     struct span locals; /* MAP: variables of scopes that are gone since, or empty */
 };
 
@@ -197,6 +198,7 @@ struct engine_scope {
     struct span items;  /* BODY: the collection as it was at the beginning (F19), or empty */
     struct engine_chain results; /* BODY */
     struct engine_chain records; /* COMPENSATION: those whose handlers have not begun yet */
+    uint32_t inner; /* COMPENSATION: its newest records, for the event sub-process that begins */
     struct span variables; /* MAP: `execution` of a process, local variables of a sub-process */
     struct span nodes;     /* MAP: outputs by node id, of a process */
 };

@@ -4,6 +4,7 @@
 #include "engine/loop.h"
 
 #include "engine/activity.h"
+#include "engine/compensation.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/fields.h"
@@ -405,7 +406,7 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
         }
         merge_collection(decision, visit, values);
     }
-    engine_scope_close(decision, visit);
+    engine_compensation_close(decision, visit);
     engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
 }
 

@@ -104,13 +104,6 @@ void engine_scope_spend(struct engine_decision *decision, const struct engine_sc
     announce_spent(decision, scope);
 }
 
-void engine_scope_close(struct engine_decision *decision, const struct engine_visit *visit)
-{
-    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED);
-    event->scope = visit->token->child;
-    event->flags = visit->node->compensation == ENGINE_NONE;
-}
-
 /* Some scopes do one thing after the other: the handlers of a compensation, the start nodes of an
  * ad-hoc sub-process in sequence. False: that was the last one. */
 static bool begin_next(struct engine_decision *decision, const struct engine_visit *visit)

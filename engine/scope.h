@@ -13,9 +13,6 @@ void engine_scope_open(struct engine_decision *decision, const struct engine_vis
 /* Nothing lives in the scope any more, once the events so far are applied: its host goes on, or the
  * run is over. */
 void engine_scope_spend(struct engine_decision *decision, const struct engine_scope *scope);
-/* The scope inside the visit's token is gone. What can be compensated in it stays so, unless the
- * activity as a whole can be. */
-void engine_scope_close(struct engine_decision *decision, const struct engine_visit *visit);
 /* The visit's token is used up; if it was the last one, its scope is spent, or the run is over. */
 void engine_scope_consume(struct engine_decision *decision, const struct engine_visit *visit);
 /* Everything else in the scope goes too (terminate end event). */

@@ -3,6 +3,7 @@
  * make. An event sub-process is one too, once its event has happened.
  */
 #include "engine/activity.h"
+#include "engine/compensation.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/handler.h"
@@ -40,7 +41,7 @@ void engine_back_sub_process(struct engine_decision *decision, const struct engi
             engine_emit_token(decision, ENGINE_EVENT_LOCALS_SET, visit->token)->value =
                 arena_copy(decision->arena, inner->variables);
         }
-        engine_scope_close(decision, visit);
+        engine_compensation_close(decision, visit);
         engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
     }
 }

@@ -35,7 +35,9 @@ static const char scoped[] = WORLD_BPMN(START("s") "<subProcess id='d'>" TASK(
     "x") "<boundaryEvent id='bx' attachedToRef='x'>"
          "<compensateEventDefinition/></boundaryEvent><serviceTask id='ux' "
          "isForCompensation='true' camunda:type='external' camunda:topic='svc'/>"
-         "<association id='ax' sourceRef='bx' targetRef='ux'/></subProcess>" TASK(
+         "<association id='ax' sourceRef='bx' targetRef='ux'/><subProcess id='k' "
+         "triggeredByEvent='true'><startEvent id='ks'><compensateEventDefinition/>"
+         "</startEvent></subProcess></subProcess>" TASK(
              "y") "<boundaryEvent id='by' "
                   "attachedToRef='y'><compensateEventDefinition/></boundaryEvent>"
                   "<serviceTask id='uy' isForCompensation='true' camunda:type='external' "

@@ -25,8 +25,9 @@
     "<adHocSubProcess id='" id "' " attributes ">" body "</adHocSubProcess>"
 #define AFTER_AB(throw_event)                                                                      \
     START("s")                                                                                     \
-    TASK("a") UNDONE_BY("a", "ua") TASK("b") UNDONE_BY("b", "ub") throw_event END("e")             \
-        FLOW("s", "a") FLOW("a", "b") FLOW("b", "t") FLOW("t", "e")
+    TASK("a")                                                                                      \
+    UNDONE_BY("a", "ua") TASK("b") UNDONE_BY("b", "ub") throw_event END("e") FLOW("s", "a")        \
+        FLOW("a", "b") FLOW("b", "t") FLOW("t", "e")
 
 static const struct {
     const char *claim;
@@ -86,6 +87,39 @@ static const struct {
                              "<errorEventDefinition/></startEvent>" COMPENSATE_END("t")
                                  FLOW("hs", "t") "</subProcess>" FLOW("s", "a") FLOW("a", "x"))),
      "s a x h hs t ua", 40, ""},
+    {"an event sub-process compensates its scope and decides what of its inside",
+     WORLD_BPMN(START("s") SUB(
+         "sub",
+         START("i") TASK("a") UNDONE_BY("a", "ua") TASK("b") UNDONE_BY("b", "ub") FLOW("i", "a")
+             FLOW("a", "b") "<subProcess id='h' triggeredByEvent='true'><startEvent id='hs'>"
+                            "<compensateEventDefinition/></startEvent>" COMPENSATE_ONE("one", "a")
+                                TASK("more") FLOW("hs", "one") FLOW("one", "more") "</subProcess>")
+                    TASK("c") UNDONE_BY("c", "uc") COMPENSATE("t") FLOW("s", "sub") FLOW("sub", "c")
+                        FLOW("c", "t")),
+     "s sub i a b c t uc h hs one ua more", 40, ""},
+    {"without asking for it nothing of its inside is",
+     WORLD_BPMN(START("s") SUB(
+         "sub", TASK("a") UNDONE_BY(
+                    "a", "ua") "<subProcess id='h' triggeredByEvent='true'><startEvent id='hs'>"
+                               "<compensateEventDefinition/></startEvent></subProcess>")
+                    COMPENSATE("t") FLOW("s", "sub") FLOW("sub", "t")),
+     "s sub a t h hs", 40, ""},
+    {"such sub-processes nest",
+     WORLD_BPMN(START("s") SUB(
+         "o",
+         SUB("n",
+             TASK("a") UNDONE_BY(
+                 "a",
+                 "ua") "<subProcess id='g' triggeredByEvent='true'><startEvent id='gs'>"
+                       "<compensateEventDefinition/></startEvent>" COMPENSATE_END("ge") FLOW(
+                           "gs",
+                           "ge") "</subProcess>") "<subProcess id='h' "
+                                                  "triggeredByEvent='true'><startEvent id='hs'>"
+                                                  "<compensateEventDefinition/></"
+                                                  "startEvent>" COMPENSATE_END("he")
+                                                      FLOW("hs", "he") "</subProcess>")
+                    COMPENSATE("t") FLOW("s", "o") FLOW("o", "t")),
+     "s o n a t h hs he g gs ge ua", 40, ""},
     {"an activity with instances is compensated once",
      WORLD_BPMN(START("s") "<task id='a'><multiInstanceLoopCharacteristics>"
                            "<loopCardinality>2</loopCardinality>"

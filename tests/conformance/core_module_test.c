@@ -2,7 +2,11 @@
  * Module calls: what is sent, what each answer means, retries (interfaces.md 3, engine.md 8).
  */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "proto/base/limits.h"
+#include "proto/wire/reader.h"
 #include "tests/conformance/world.h"
 
 static const char one_service[] =
@@ -618,5 +622,30 @@ Test(script, in_another_language_needs_a_module)
         NULL, NULL);
     cr_expect_eq(world_state(&world), 56);
     cr_expect_str_eq(world_error(&world), "ModuleNotFound");
+    world_close(&world);
+}
+
+Test(module, conversations_keep_their_newest_entries)
+{
+    struct world world;
+    world_open(&world,
+               WORLD_BPMN(START("s") SERVICE("a")
+                              FLOW("s", "a") "<sequenceFlow id='l' sourceRef='a' targetRef='a'/>"),
+               NULL);
+    world_start(&world, NULL, NULL);
+    char *body = malloc(16 * LIMIT_HISTORY);
+    for (uint32_t lap = 0; lap < 3; lap++) {
+        int used = snprintf(body, 32, "{\"conversation\":[");
+        for (uint32_t i = 0; i < LIMIT_HISTORY / 2 + 1; i++) {
+            used += snprintf(body + used, 8, "%s%u", i == 0 ? "" : ",", lap);
+        }
+        (void)snprintf(body + used, 4, "]}");
+        world_answer(&world, "a", 200, body);
+    }
+    free(body);
+    struct span kept = wire_find_text(world.execution->conversations, "default");
+    cr_expect_eq(wire_count(kept), LIMIT_HISTORY);
+    cr_expect_eq(wire_int_or(wire_at(kept, 0), -1), 1, "the oldest are gone");
+    cr_expect_eq(wire_int_or(wire_at(kept, LIMIT_HISTORY - 1), -1), 2);
     world_close(&world);
 }
