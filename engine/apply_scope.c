@@ -142,10 +142,9 @@ enum result engine_apply_instance_created(struct engine_execution *execution,
     token->instance = event->count;
     token->own = engine_part_keep(execution, event->value);
     const struct engine_token *from = engine_token_find(execution, event->other);
-    if (from != NULL) {
+    if (from != NULL) { /* but its output: 50,000 of them may be too much, and the host has it */
         token->path = from->path;
         token->segment = from->segment;
-        token->output = from->output;
     }
     REQUIRE(event->flags == 0 ||
             take_step(execution, token, engine_token_find(execution, scope->host)));

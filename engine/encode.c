@@ -283,12 +283,17 @@ static void write_records(const struct engine_execution *execution,
     }
 }
 
+/* `whole`: with the collection and the results, which a step blob leaves out: it is of one step. */
 static uint32_t write_body_pairs(const struct engine_execution *execution,
-                                 const struct engine_scope *body, struct wire_writer *writer)
+                                 const struct engine_scope *body, struct wire_writer *writer,
+                                 bool whole)
 {
     uint32_t count = 1;
     ENGINE_PACK_UINT(writer, "total", body->total);
     OPTIONAL_UINT("done", body->done);
+    if (!whole) {
+        return count;
+    }
     OPTIONAL_VALUE("items", body->items);
     if (body->results.count > 0) {
         ENGINE_PACK(writer, "results");
@@ -299,7 +304,8 @@ static uint32_t write_body_pairs(const struct engine_execution *execution,
 }
 
 /* All but the root, whose fields stand in the execution itself. */
-static void write_scopes(const struct engine_execution *execution, struct wire_writer *writer)
+static void write_scopes(const struct engine_execution *execution, struct wire_writer *writer,
+                         bool whole)
 {
     wire_write_array(writer, execution->scope_order.count - 1);
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
@@ -321,7 +327,9 @@ static void write_scopes(const struct engine_execution *execution, struct wire_w
             ENGINE_PACK_UINT(writer, "kind", scope->kind);
             count++;
         }
-        count += scope->kind == ENGINE_SCOPE_BODY ? write_body_pairs(execution, scope, writer) : 0;
+        count += scope->kind == ENGINE_SCOPE_BODY
+                     ? write_body_pairs(execution, scope, writer, whole)
+                     : 0;
         OPTIONAL_UINT("begun", scope->begun);
         OPTIONAL_UINT("inner", scope->inner);
         OPTIONAL_VALUE("variables", scope->variables);
@@ -380,7 +388,8 @@ static uint32_t write_payloads(const struct engine_execution *execution, struct 
     return count;
 }
 
-static uint32_t write_places(const struct engine_execution *execution, struct wire_writer *writer)
+static uint32_t write_places(const struct engine_execution *execution, struct wire_writer *writer,
+                             bool whole)
 {
     const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
     uint32_t count = 0;
@@ -391,7 +400,7 @@ static uint32_t write_places(const struct engine_execution *execution, struct wi
     }
     if (execution->scope_order.count > 1) {
         ENGINE_PACK(writer, "scopes");
-        write_scopes(execution, writer);
+        write_scopes(execution, writer, whole);
         count++;
     }
     if (root != NULL && root->joins.count > 0) {
@@ -507,7 +516,7 @@ void engine_encode(const struct engine_execution *execution, struct wire_writer 
     count += write_counters(execution, writer);
     count += write_payloads(execution, writer);
     count += write_first(execution, writer);
-    count += write_places(execution, writer);
+    count += write_places(execution, writer, true);
     count += write_inbox(execution, writer);
     count += write_histories(execution, writer);
     engine_pack_map_close(writer, mark, count);
@@ -544,7 +553,7 @@ void engine_step_encode(const struct engine_execution *execution, uint32_t seque
     struct span entry = step_entry(execution, sequence);
     OPTIONAL_VALUE("step", entry);
     count += write_payloads(execution, writer);
-    count += write_places(execution, writer);
+    count += write_places(execution, writer, false);
     engine_pack_map_close(writer, mark, count);
 }
 

@@ -140,6 +140,21 @@ static struct span find_name(const struct engine_names *self, struct span name)
     return SPAN_EMPTY;
 }
 
+/* A token that has made nothing yet sees what the one around it has made. */
+static struct span output_of(const struct engine_execution *execution,
+                             const struct engine_scope *scope, const struct engine_token *token)
+{
+    while (token->output.count == 0 && engine_scope_is_inner(scope)) {
+        const struct engine_token *host = engine_token_find(execution, scope->host);
+        if (host == NULL) {
+            break;
+        }
+        token = host;
+        scope = engine_scope_find(execution, scope->parent);
+    }
+    return token->output;
+}
+
 void engine_scene_init(struct engine_scene *scene, const struct engine_decision *decision,
                        const struct engine_scope *scope, const struct engine_token *token)
 {
@@ -149,7 +164,7 @@ void engine_scene_init(struct engine_scene *scene, const struct engine_decision 
     if (token != NULL) {
         scene->own = token->own;
         scene->local = token->local;
-        scene->output = token->output;
+        scene->output = output_of(decision->execution, scope, token);
     }
 }
 
