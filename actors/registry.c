@@ -5,6 +5,7 @@
 #include "actors/registry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "actors/queue.h"
 #include "actors/reply.h"
@@ -14,9 +15,17 @@
 #include "proto/record.h"
 #include "proto/wire/reader.h"
 
-enum { REGISTRY_MAGIC = 0x52454749, NAME_BYTES_MAX = 255, LISTED_MAX = 1000 };
+enum {
+    REGISTRY_MAGIC = 0x52454749,
+    NAME_BYTES_MAX = 255,
+    LISTED_MAX = 1000,
+    JOBS_MAX = 256,                              /* that wait */
+    JOBS_BYTES_MAX = 4 * LIMIT_DEFINITION_BYTES, /* ... and what they hold together */
+};
 
 enum stage { IDLE, COMMITTING, BROADCASTING };
+
+#define STALLED_TEXT "the journal cannot be written: nothing was done"
 
 struct actor_registry {
     uint32_t magic;
@@ -25,6 +34,9 @@ struct actor_registry {
     struct arena arena;
     struct actor_time now;
     struct actor_queue jobs;   /* waiting */
+    uint32_t jobs_count;       /* ... how many */
+    size_t jobs_bytes;         /* ... with files of so many bytes */
+    bool stalled;              /* the journal has not taken the job's commit; it tries again */
     struct proto_message *job; /* under way */
     enum stage stage;
     struct proto_definition file; /* the job's, with its version; borrowed from the job */
@@ -73,6 +85,32 @@ struct actor_library *actor_registry_library(struct actor_registry *registry)
 const struct actor_registry_counters *actor_registry_counters(const struct actor_registry *registry)
 {
     return &registry->counters;
+}
+
+/* ---- refusals ---- */
+
+/* Answers one that asks for a job; it is not freed here. Whoever has been answered hears nothing.
+ */
+static void refuse_message(struct actor_registry *registry, const struct proto_message *message,
+                           enum proto_error error, enum result result, const char *text,
+                           struct span details)
+{
+    actor_count(&registry->counters.refused, 1);
+    if (message->type == PROTO_REQUEST) {
+        struct arena arena;
+        arena_init(&arena, 1024, LIMIT_DEFINITION_BYTES);
+        actor_reply_refuse(message, &arena,
+                           &(struct actor_refusal){
+                               .error = error, .message = span_text(text), .details = details});
+        arena_release(&arena);
+        return;
+    }
+    struct proto_message *done = message_new(PROTO_DONE, strlen(text));
+    if (done != NULL) {
+        done->as.done =
+            (struct proto_done){.result = result, .text = message_keep(done, span_text(text))};
+        message_answer(message->reply_to, done);
+    }
 }
 
 /* ---- answers ---- */
@@ -132,14 +170,7 @@ static void answer_done(struct actor_registry *registry, enum result result, str
 static void refuse(struct actor_registry *registry, enum proto_error error, enum result result,
                    const char *message, struct span details)
 {
-    actor_count(&registry->counters.refused, 1);
-    if (registry->job->type != PROTO_REQUEST) {
-        answer_done(registry, result, span_text(message), 0);
-        return;
-    }
-    actor_reply_refuse(
-        registry->job, &registry->arena,
-        &(struct actor_refusal){.error = error, .message = span_text(message), .details = details});
+    refuse_message(registry, registry->job, error, result, message, details);
     end_job(registry);
 }
 
@@ -212,14 +243,17 @@ static uint32_t list_source(struct wire_writer *writer, const struct actor_sourc
     return rows;
 }
 
-static void list(struct actor_registry *registry)
+/* At once, whatever job is under way. Takes the request. */
+static void list(struct actor_registry *registry, struct proto_message *request)
 {
-    struct span query = registry->job->as.request.body;
+    struct span query = request->as.request.body;
     struct span project = wire_string_or(wire_find_text(query, "projectId"), "");
     struct span process_id = wire_string_or(wire_find_text(query, "process"), "");
+    struct arena arena;
     struct wire_writer writer;
     uint32_t pairs;
-    wire_writer_init(&writer, &registry->arena, 4096);
+    arena_init(&arena, 16 << 10, LIMIT_FRAME_BYTES);
+    wire_writer_init(&writer, &arena, 4096);
     size_t mark = actor_reply_open(&writer, &pairs);
     wire_write_text(&writer, "definitions");
     size_t array = wire_open_array(&writer);
@@ -232,11 +266,16 @@ static void list(struct actor_registry *registry)
     }
     wire_close_array(&writer, array, count);
     struct span body = actor_reply_close(&writer, mark, pairs + 1);
-    struct proto_message *reply = actor_reply_new(registry->job->as.request.spelling, true, body);
+    struct proto_message *reply =
+        body.count == 0 ? NULL : actor_reply_new(request->as.request.spelling, true, body);
     if (reply != NULL) {
-        message_answer(registry->job->reply_to, reply);
+        message_answer(request->reply_to, reply);
+    } else {
+        refuse_message(registry, request, PROTO_ERROR_PayloadTooLarge, RESULT_LIMIT,
+                       "the list is too large: name a project or a process", SPAN_EMPTY);
     }
-    end_job(registry);
+    arena_release(&arena);
+    message_free(request);
 }
 
 /* ---- deploy ---- */
@@ -442,14 +481,53 @@ static void broadcast(struct actor_registry *registry)
     }
 }
 
+/* ---- jobs ---- */
+
+static size_t job_bytes(const struct proto_message *job)
+{
+    return job->type == PROTO_REQUEST ? job->as.request.body.count
+           : job->type == PROTO_DEFINITION
+               ? job->as.definition.content.count
+               : job->as.project.modules.count + job->as.project.environment.count;
+}
+
 /* ---- answers of others ---- */
+
+static struct proto_message *take_job(struct actor_registry *registry)
+{
+    struct proto_message *job = actor_queue_pop(&registry->jobs);
+    if (job != NULL) {
+        ASSERT(registry->jobs_count > 0);
+        registry->jobs_count--;
+        registry->jobs_bytes -= job_bytes(job);
+    }
+    return job;
+}
+
+/* The journal keeps the commit and tries again, so the job under way waits, but its caller does
+ * not; those behind it have not begun and are refused. */
+static void stall(struct actor_registry *registry, enum result why)
+{
+    registry->stalled = true;
+    refuse_message(registry, registry->job, PROTO_ERROR_StorageFailed, why,
+                   "the journal cannot be written; the file is kept and deployed when it can be",
+                   SPAN_EMPTY);
+    registry->job->reply_to.sink = NULL;
+    struct proto_message *job;
+    while ((job = take_job(registry)) != NULL) {
+        refuse_message(registry, job, PROTO_ERROR_StorageFailed, why, STALLED_TEXT, SPAN_EMPTY);
+        message_free(job);
+    }
+}
 
 static void committed(struct actor_registry *registry, enum result result)
 {
-    if (result != RESULT_OK) {
-        return; /* the journal keeps it and tries again: the deploy waits */
-    }
     ASSERT(registry->stage == COMMITTING);
+    if (result != RESULT_OK) {
+        stall(registry, result);
+        return;
+    }
+    registry->stalled = false;
     broadcast(registry);
 }
 
@@ -486,15 +564,34 @@ static void set_project(struct actor_registry *registry)
 
 static void next_job(struct actor_registry *registry)
 {
-    registry->job = actor_queue_pop(&registry->jobs);
+    registry->job = take_job(registry);
     arena_clear(&registry->arena);
     if (registry->job->type == PROTO_PROJECT) {
         set_project(registry);
-    } else if (registry->job->type == PROTO_REQUEST &&
-               registry->job->as.request.operation == PROTO_OP_DEFINITIONS) {
-        list(registry);
     } else {
         deploy(registry);
+    }
+}
+
+/* Takes the message. */
+static void admit(struct actor_registry *registry, struct proto_message *message)
+{
+    size_t bytes = job_bytes(message);
+    if (message->type == PROTO_REQUEST && message->as.request.operation == PROTO_OP_DEFINITIONS) {
+        list(registry, message);
+    } else if (registry->stalled) {
+        refuse_message(registry, message, PROTO_ERROR_StorageFailed, RESULT_IO, STALLED_TEXT,
+                       SPAN_EMPTY);
+        message_free(message);
+    } else if (registry->jobs_count > 0 && (registry->jobs_count == JOBS_MAX ||
+                                            registry->jobs_bytes + bytes > JOBS_BYTES_MAX)) {
+        refuse_message(registry, message, PROTO_ERROR_Overloaded, RESULT_AGAIN,
+                       "too many files wait to be deployed", SPAN_EMPTY);
+        message_free(message);
+    } else {
+        registry->jobs_count++;
+        registry->jobs_bytes += bytes;
+        actor_queue_push(&registry->jobs, message);
     }
 }
 
@@ -515,7 +612,7 @@ uint64_t actor_registry_turn(void *argument, struct proto_message *batch, struct
         } else {
             ASSERT(message->type == PROTO_REQUEST || message->type == PROTO_DEFINITION ||
                    message->type == PROTO_PROJECT);
-            actor_queue_push(&registry->jobs, message);
+            admit(registry, message);
         }
     }
     while (registry->stage == IDLE && registry->jobs.oldest != NULL) {
