@@ -25,6 +25,7 @@ struct tasks {
     uint32_t limit;
     uint32_t id_count;
     uint32_t id_next;
+    enum proto_error failure;  /* why the list is not whole; NONE: it is */
     struct execution_id ids[]; /* the executions to look at */
 };
 
@@ -63,6 +64,10 @@ static void take_tasks(struct tasks *tasks, const struct engine_execution *execu
     struct span run = wire_writer_span(&writer);
     struct wire_cursor cursor = wire_cursor(run);
     struct span body = tasks->request->as.request.body;
+    if (scratch->overflowed) {
+        tasks->failure = PROTO_ERROR_PayloadTooLarge;
+        return;
+    }
     for (uint32_t i = 0; i < count && run.count > 0 && tasks->found_count < tasks->limit; i++) {
         struct span task;
         if (wire_take(&cursor, &task) != RESULT_OK) {
@@ -78,6 +83,17 @@ static void take_tasks(struct tasks *tasks, const struct engine_execution *execu
 
 /* ---- the walk ---- */
 
+/* A list with holes in it would be a lie. */
+static void refuse(struct actor_shard *shard, struct tasks *tasks)
+{
+    bool large = tasks->failure == PROTO_ERROR_NONE;
+    struct actor_refusal refusal = {
+        .error = large ? PROTO_ERROR_PayloadTooLarge : tasks->failure,
+        .message = span_text(large ? "the tasks are too large for one answer: ask for fewer"
+                                   : "an execution that waits for people could not be read")};
+    shard_refuse(shard, tasks->request, NULL, &refusal, NULL);
+}
+
 static void answer(struct actor_shard *shard, struct tasks *tasks)
 {
     arena_clear(&shard->scratch);
@@ -87,11 +103,15 @@ static void answer(struct actor_shard *shard, struct tasks *tasks)
     wire_writer_init(&writer, &shard->scratch, 256 + found.count);
     size_t mark = actor_reply_open(&writer, &pairs);
     wire_write_text(&writer, "tasks");
-    wire_write_array(&writer, tasks->arena.overflowed ? 0 : tasks->found_count);
+    wire_write_array(&writer, tasks->found_count);
     wire_write_raw(&writer, found);
     struct span body = actor_reply_close(&writer, mark, pairs + 1);
-    /* What is listed may be a state whose commit is under way. */
-    shard_reply(shard, tasks->request, true, body, shard->commit_number - 1);
+    if (tasks->failure != PROTO_ERROR_NONE || tasks->arena.overflowed || body.count == 0) {
+        refuse(shard, tasks);
+    } else {
+        /* What is listed may be a state whose commit is under way. */
+        shard_reply(shard, tasks->request, true, body, shard->commit_number - 1);
+    }
     shard_tasks_free(shard, &tasks->held);
 }
 
@@ -122,10 +142,13 @@ static bool fetch(struct actor_shard *shard, struct tasks *tasks, const struct e
 static void look_at_bytes(struct actor_shard *shard, struct tasks *tasks, struct span bytes)
 {
     struct engine_execution *execution;
-    if (engine_decode(&shard->library.engine, bytes, &execution) == RESULT_OK) {
+    enum result result = engine_decode(&shard->library.engine, bytes, &execution);
+    if (result == RESULT_OK) {
         take_tasks(tasks, execution, &shard->scratch);
         engine_free(execution);
-    }
+    } else if (result == RESULT_LIMIT) {
+        tasks->failure = PROTO_ERROR_Overloaded;
+    } /* else it is damaged, or without its process: whoever asks for it hears so */
 }
 
 /* false: it was asked for, and the walk goes on when it comes. */
@@ -141,8 +164,12 @@ static bool look_at(struct actor_shard *shard, struct tasks *tasks, const struct
     }
     struct span bytes =
         storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
+    if (bytes.count == 0 && !fetch(shard, tasks, id)) {
+        tasks->failure = PROTO_ERROR_Overloaded;
+        return true;
+    }
     if (bytes.count == 0) {
-        return !fetch(shard, tasks, id);
+        return false;
     }
     look_at_bytes(shard, tasks, bytes);
     return true;
@@ -150,7 +177,8 @@ static bool look_at(struct actor_shard *shard, struct tasks *tasks, const struct
 
 static void go_on(struct actor_shard *shard, struct tasks *tasks)
 {
-    while (tasks->id_next < tasks->id_count && tasks->found_count < tasks->limit) {
+    while (tasks->failure == PROTO_ERROR_NONE && tasks->id_next < tasks->id_count &&
+           tasks->found_count < tasks->limit) {
         if (!look_at(shard, tasks, &tasks->ids[tasks->id_next++])) {
             return;
         }
@@ -220,6 +248,8 @@ void shard_tasks_fetched(struct actor_shard *shard, struct proto_message *messag
         ACTOR_OWNER(tasks, held, shard_of_ticket(message->reply_to.ticket, TASKS_MAGIC));
     if (message->as.fetched.result == RESULT_OK) {
         look_at_bytes(shard, tasks, message->as.fetched.bytes);
+    } else if (message->as.fetched.result != RESULT_NOT_FOUND) { /* that one was deleted */
+        tasks->failure = PROTO_ERROR_StorageFailed;
     }
     message_free(message);
     go_on(shard, tasks);
