@@ -79,6 +79,19 @@ static uint32_t included_pairs(struct actor_shard *shard, const struct asking *a
     return pairs;
 }
 
+/* They were asked for and did not come: an empty list would say that there are none. */
+static bool logs_failed(const struct actor_shard *shard, const struct asking *asking)
+{
+    if (!shard->options.audit || !includes(asking, "logs")) {
+        return false;
+    }
+    if (asking->lookup == NULL || asking->lookup->logs == NULL) {
+        return true;
+    }
+    enum result result = asking->lookup->logs->as.fetched.result;
+    return result != RESULT_OK && result != RESULT_NOT_FOUND;
+}
+
 void asking_get(struct actor_shard *shard, struct asking *asking)
 {
     struct actor_work *work;
@@ -93,6 +106,10 @@ void asking_get(struct actor_shard *shard, struct asking *asking)
     }
     if (located != SHARD_LIVE) {
         asking_refuse_located(shard, asking, located);
+        return;
+    }
+    if (logs_failed(shard, asking)) {
+        asking_refuse_text(shard, asking, PROTO_ERROR_StorageFailed, "the logs cannot be read");
         return;
     }
     struct engine_view view;
