@@ -4,6 +4,7 @@
 #include "actors/request.h"
 
 #include "proto/base/assert.h"
+#include "proto/base/hash.h"
 #include "proto/base/id.h"
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
@@ -103,4 +104,31 @@ int64_t actor_request_count(const struct actor_request *request, enum actor_fiel
                             int64_t fallback)
 {
     return request->at[field].count == 0 ? fallback : wire_head(request->at[field]).as.integer;
+}
+
+uint64_t actor_request_hash(struct span body)
+{
+    uint64_t hash = 0;
+    struct wire_map_walk walk = wire_map_begin(body);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        if (!span_is(key, "token") && !span_is(key, "timeoutMs")) {
+            hash = base_hash(value, base_hash(key, hash));
+        }
+    }
+    return hash;
+}
+
+bool actor_operation_changes(enum proto_operation operation)
+{
+    static const bool changes[PROTO_OP_COUNT] = {
+        [PROTO_OP_START] = true,   [PROTO_OP_CALLBACK] = true, [PROTO_OP_DEPLOY] = true,
+        [PROTO_OP_MESSAGE] = true, [PROTO_OP_SIGNAL] = true,   [PROTO_OP_SUSPEND] = true,
+        [PROTO_OP_RESUME] = true,  [PROTO_OP_ABORT] = true,    [PROTO_OP_RESTART] = true,
+        [PROTO_OP_DELETE] = true,  [PROTO_OP_MIGRATE] = true,  [PROTO_OP_IMPORT] = true,
+        [PROTO_OP_RETRY] = true,
+    };
+    ASSERT(operation < PROTO_OP_COUNT);
+    return changes[operation];
 }

@@ -7,6 +7,7 @@
 #define ACTORS_REQUEST_H
 
 #include "proto/base/span.h"
+#include "proto/message.h"
 
 enum actor_field_rule {
     ACTOR_RULE_ANY,
@@ -68,5 +69,11 @@ struct span actor_request_text(const struct actor_request *request, enum actor_f
                                const char *fallback);
 int64_t actor_request_count(const struct actor_request *request, enum actor_field field,
                             int64_t fallback);
+
+/* What a repeat of a requestId must have in common with the first: all fields but `token` and
+ * `timeoutMs`, which say who asks and how long it waits, not what is asked for. */
+uint64_t actor_request_hash(struct span body);
+/* Does it need the journal? */
+bool actor_operation_changes(enum proto_operation operation);
 
 #endif

@@ -80,3 +80,26 @@ Test(request, names_the_field_that_breaks_its_rule)
     }
     arena_release(&arena);
 }
+
+static uint64_t hash_of(struct arena *arena, const char *json)
+{
+    struct span body;
+    struct json_error error;
+    cr_assert_eq(json_to_wire(span_text(json), LIMIT_DEPTH, arena, &body, &error), RESULT_OK);
+    return actor_request_hash(body);
+}
+
+Test(request, hash_is_of_what_is_asked_not_of_who_asks_and_how_long_it_waits)
+{
+    struct arena arena;
+    arena_init(&arena, 4096, 1 << 20);
+    uint64_t first =
+        hash_of(&arena, "{\"op\":\"start\",\"request\":{\"token\":1},\"token\":\"old\"}");
+
+    cr_assert_eq(first, hash_of(&arena, "{\"op\":\"start\",\"request\":{\"token\":1}}"));
+    cr_assert_eq(first, hash_of(&arena, "{\"token\":\"new\",\"op\":\"start\",\"timeoutMs\":5,"
+                                        "\"request\":{\"token\":1}}"));
+    cr_assert_neq(first, hash_of(&arena, "{\"op\":\"start\",\"request\":{\"token\":2}}"));
+    cr_assert_neq(first, hash_of(&arena, "{\"op\":\"start\"}"));
+    arena_release(&arena);
+}

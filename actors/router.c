@@ -132,10 +132,6 @@ static enum result route_start(struct actor_router *router, struct proto_message
         return refuse_text(router, request, PROTO_ERROR_ShuttingDown,
                            "the engine takes no more starts");
     }
-    if (actor_count_read(&router->journal->full) != 0) {
-        return refuse_text(router, request, PROTO_ERROR_StorageFailed,
-                           "the journal takes no more starts: it is full or stalled");
-    }
     if (text_of(fields, ACTOR_FIELD_PROCESS).count == 0) {
         return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
                            "process must be the id of a process");
@@ -277,6 +273,10 @@ static enum result send_request(struct proto_sink *self, struct proto_message **
     struct actor_request fields;
     if (check_fields(router, message, &fields) != RESULT_OK) {
         return RESULT_OK; /* answered */
+    }
+    if (actor_operation_changes(operation) && actor_count_read(&router->journal->full) != 0) {
+        return refuse_text(router, message, PROTO_ERROR_StorageFailed,
+                           "the journal is full or stalled: nothing was done");
     }
     return routes[operation](router, message, &fields);
 }

@@ -172,11 +172,29 @@ Test(router, refuses_by_name_what_it_cannot_pass_on)
     fixture.router.closing = false;
     actor_count_set(&fixture.journal.full, 1);
     cr_assert_str_eq(refusal(&fixture, "{\"op\":\"start\",\"process\":\"p\"}"), "StorageFailed");
-    cr_assert_eq(ask(&fixture, "{\"op\":\"callback\",\"executionId\":\"e\"}"), RESULT_OK,
-                 "callbacks go on");
-    shard_asked(&fixture);
     fixture.router.open = false;
     cr_assert_eq(ask(&fixture, "{\"op\":\"ping\"}"), RESULT_CLOSED);
+    end(&fixture);
+}
+
+Test(router, lets_nothing_that_changes_something_pass_while_the_journal_is_full)
+{
+    static const char *const changes[] = {"start", "callback", "deploy", "suspend", "resume",
+                                          "abort", "restart",  "delete", "retry"};
+    struct fixture fixture;
+    begin(&fixture);
+    actor_count_set(&fixture.journal.full, 1);
+    char text[128];
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        snprintf(text, sizeof text, "{\"op\":\"%s\",\"process\":\"p\",\"executionId\":\"e\"}",
+                 changes[i]);
+        cr_assert_str_eq(refusal(&fixture, text), "StorageFailed", "%s", changes[i]);
+    }
+    cr_assert_eq(ask(&fixture, "{\"op\":\"get\",\"executionId\":\"e\"}"), RESULT_OK);
+    shard_asked(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"definitions\"}"), RESULT_OK);
+    cr_assert_eq(fixture.registry.count, 1);
     end(&fixture);
 }
 

@@ -326,17 +326,16 @@ void shard_begin(struct actor_shard *shard)
     shard->touched_oldest = shard->touched_newest = NULL;
 }
 
-/* Answers of a commit that did not become durable: nobody may act on what they say. */
+/* Answers of a commit that did not become durable: nobody may act on what they say, refusals
+ * included, which may tell of its state. */
 static void refuse_replies(struct actor_shard *shard, struct actor_queue *effects)
 {
     struct actor_queue kept = {0};
     struct proto_message *effect;
-    struct actor_refusal refusal = {
-        .error = PROTO_ERROR_StorageFailed,
-        .message = span_text(
-            "the journal cannot be written; what was accepted is kept and will be tried again")};
+    struct actor_refusal refusal = {.error = PROTO_ERROR_StorageFailed,
+                                    .message = span_text(SHARD_KEPT_TEXT)};
     while ((effect = actor_queue_pop(effects)) != NULL) {
-        if (effect->type != PROTO_REPLY || !effect->as.reply.ok) {
+        if (effect->type != PROTO_REPLY) {
             actor_queue_push(&kept, effect);
             continue;
         }
@@ -422,6 +421,9 @@ void shard_end(struct actor_shard *shard)
     } else {
         leave(shard, &shard->effects);
     }
+    if (shard->stalled && shard->groups_newest != NULL) {
+        refuse_replies(shard, &shard->groups_newest->effects); /* nobody is left to wait for that */
+    }
     shard_settle(shard);
 }
 
@@ -444,6 +446,7 @@ void shard_committed(struct actor_shard *shard, const struct proto_message *mess
     if (committed->result != RESULT_OK) {
         /* The journal keeps the batch and tries again; a second answer will come for it. */
         stall(shard, true);
+        shard->stalled_until = message->reply_to.ticket;
         for (struct actor_group *group = shard->groups_oldest; group != NULL;
              group = group->newer) {
             refuse_replies(shard, &group->effects);
@@ -454,7 +457,7 @@ void shard_committed(struct actor_shard *shard, const struct proto_message *mess
     ASSERT(group != NULL);
     ASSERT(message->reply_to.ticket == group->number);
     ASSERT(group->number > shard->committed);
-    stall(shard, false);
+    stall(shard, group->number < shard->stalled_until);
     shard->committed = group->number;
     shard->committed_position = committed->position;
     shard->groups_oldest = group->newer;

@@ -260,11 +260,11 @@ static void answer_drain(struct actor_shard *shard)
 
 static uint64_t next_turn_ms(const struct actor_shard *shard)
 {
-    if (shard->slices_oldest != NULL) {
+    if (shard->slices_oldest != NULL && !shard->stalled) {
         return shard->now.monotonic_ms;
     }
     uint64_t due_ms = ACTOR_NEVER;
-    int64_t alarm_ms = actor_alarms_next_ms(&shard->alarms);
+    int64_t alarm_ms = shard->stalled ? INT64_MAX : actor_alarms_next_ms(&shard->alarms);
     if (alarm_ms != INT64_MAX) {
         int64_t left_ms = alarm_ms - shard->now.unix_ms;
         left_ms = left_ms < 0 ? 0 : left_ms > ACTOR_WAIT_MAX_MS ? ACTOR_WAIT_MAX_MS : left_ms;
@@ -293,8 +293,10 @@ uint64_t actor_shard_turn(void *argument, struct proto_message *batch, struct ac
             shard_begin(shard);
         }
     }
-    shard_alarms_ring(shard);
-    shard_run_slices(shard);
+    if (!shard->stalled) { /* else each would add to what the journal cannot take */
+        shard_alarms_ring(shard);
+        shard_run_slices(shard);
+    }
     shard_time_out(shard);
     actor_remembered_expire(&shard->requests, now.monotonic_ms);
     actor_remembered_expire(&shard->routes, now.monotonic_ms);

@@ -90,11 +90,6 @@ static void refuse_taken(struct actor_shard *shard, struct asking *asking, struc
 
 void asking_start(struct actor_shard *shard, struct asking *asking)
 {
-    if (shard->stalled) {
-        asking_refuse_text(shard, asking, PROTO_ERROR_StorageFailed,
-                           "the journal cannot be written");
-        return;
-    }
     if (id_may_be_taken(asking)) {
         struct actor_work *taken;
         enum shard_located located = shard_locate(shard, &asking->id, SHARD_WISH_CHECK,

@@ -37,6 +37,10 @@ enum {
     SHARD_ENDED_MAX = 200000,   /* ended ones remembered while the index lags behind */
 };
 
+/* Answers what was accepted before the journal stalled. */
+#define SHARD_KEPT_TEXT                                                                            \
+    "the journal cannot be written; what was accepted is kept and will be tried again"
+
 struct actor_slot {
     struct actor_link link;
     struct actor_alarm alarm;       /* Unix ms: the engine's next due time */
@@ -153,7 +157,8 @@ struct actor_shard {
     uint64_t committed;     /* all up to here are durable */
     uint64_t committed_position;
     struct actor_group *groups_oldest, *groups_newest;
-    bool stalled;
+    bool stalled;           /* the journal takes nothing: no input but answers of modules */
+    uint64_t stalled_until; /* the newest commit that it did not take; valid when stalled */
 
     /* this turn's */
     struct arena turn;    /* outputs of the engine */

@@ -4,7 +4,6 @@
  */
 #include "actors/shard/asking.h"
 #include "proto/base/assert.h"
-#include "proto/base/hash.h"
 
 /* ---- callback ---- */
 
@@ -163,20 +162,21 @@ static bool route_by_session(struct actor_shard *shard, struct asking *asking)
 
 /* ---- requestId ---- */
 
-static bool changes_something(enum proto_operation operation)
-{
-    return operation != PROTO_OP_GET && operation != PROTO_OP_TASKS;
-}
-
 static void answer_repeat(struct actor_shard *shard, struct asking *asking,
                           struct actor_remembered *first)
 {
     actor_count(&shard->counters.repeated, 1);
-    if (first->body_hash != base_hash(asking->message->as.request.body, 0)) {
+    if (first->body_hash != actor_request_hash(asking->message->as.request.body)) {
         actor_reply_refuse(
             asking->message, &shard->turn,
             &(struct actor_refusal){.error = PROTO_ERROR_InvalidRequest,
                                     .message = span_text("requestId was used with another body")});
+        asking_done(asking);
+        return;
+    }
+    if (first->replied && shard->stalled && first->commit > shard->committed) {
+        actor_reply_refuse_text(asking->message, &shard->turn, PROTO_ERROR_StorageFailed,
+                                SHARD_KEPT_TEXT);
         asking_done(asking);
         return;
     }
@@ -204,7 +204,7 @@ static void answer_repeat(struct actor_shard *shard, struct asking *asking,
 static bool remember_request(struct actor_shard *shard, struct asking *asking)
 {
     struct span request_id = asking_text(asking, ACTOR_FIELD_REQUEST_ID, "");
-    if (request_id.count == 0 || !changes_something(asking->operation)) {
+    if (request_id.count == 0) {
         return true;
     }
     struct span workspace = asking_text(asking, ACTOR_FIELD_WORKSPACE, "default");
@@ -213,16 +213,28 @@ static bool remember_request(struct actor_shard *shard, struct asking *asking)
         answer_repeat(shard, asking, first);
         return false;
     }
-    asking->remembered = first != NULL
-                             ? first
-                             : actor_remembered_add(&shard->requests, workspace, request_id,
-                                                    base_hash(asking->message->as.request.body, 0),
-                                                    shard->now.unix_ms);
+    asking->remembered =
+        first != NULL ? first
+                      : actor_remembered_add(&shard->requests, workspace, request_id,
+                                             actor_request_hash(asking->message->as.request.body),
+                                             shard->now.unix_ms);
     if (asking->remembered == NULL) {
         asking_refuse_text(shard, asking, PROTO_ERROR_Overloaded,
                            "no memory to remember the request by its requestId");
         return false;
     }
+    return true;
+}
+
+/* true: it has been refused. What cannot be made durable is not begun, so that the answer is true
+ * and the journal's backlog does not grow. */
+static bool refuse_stalled(struct actor_shard *shard, struct asking *asking)
+{
+    if (!shard->stalled) {
+        return false;
+    }
+    asking_refuse_text(shard, asking, PROTO_ERROR_StorageFailed,
+                       "the journal cannot be written: nothing was done");
     return true;
 }
 
@@ -253,7 +265,8 @@ void shard_request(struct actor_shard *shard, struct proto_message *message,
             return;
         }
     }
-    if (!remember_request(shard, &asking)) {
+    if (actor_operation_changes(asking.operation) &&
+        (!remember_request(shard, &asking) || refuse_stalled(shard, &asking))) {
         return;
     }
     ASSERT(verbs[asking.operation] != NULL); /* the router sends no others */

@@ -64,6 +64,96 @@ Test(engine_trouble, full_disk_refuses_starts_and_loses_nothing_when_there_is_ro
     engine_world_free(world);
 }
 
+static struct span message_of(struct span reply)
+{
+    return wire_string_or(wire_find_text(wire_find_text(reply, "error"), "message"), "");
+}
+
+static bool was_not_begun(struct span reply)
+{
+    struct span text = message_of(reply);
+    struct span end = span_text("nothing was done");
+    return text.count > end.count &&
+           span_equal(span_of(text.bytes + text.count - end.count, end.count), end);
+}
+
+/*
+ * Many act at once when the disk is full. Some are taken before anybody knows, and are kept; who is
+ * told that nothing was done finds, when there is room again, that nothing was done.
+ */
+static void full_disk_tells_the_truth(uint64_t seed, int *begun, int *not_begun)
+{
+    enum { EXECUTIONS = 120 };
+    struct engine_world *world = world_of(seed);
+    struct span replies[EXECUTIONS];
+    uint64_t tickets[EXECUTIONS];
+    char id[32];
+    for (int i = 0; i < EXECUTIONS; i++) {
+        snprintf(id, sizeof id, "e-%d", i);
+        cr_assert_eq(state_of(call(world, "start", id)), 3);
+    }
+    engine_world_idle(world, 3000);
+    power_cut_files_set_full(engine_world_disk(world), true);
+    for (int i = 0; i < EXECUTIONS; i++) {
+        tickets[i] = engine_world_ask(
+            world, "{\"op\":\"callback\",\"executionId\":\"e-%d\",\"payload\":{\"text\":\"%0*d\"}}",
+            i, 900, 0);
+        for (int step = 0; step < 4; step++) {
+            (void)engine_world_step(world);
+        }
+    }
+    for (int i = 0; i < EXECUTIONS; i++) {
+        replies[i] = engine_world_await(world, tickets[i]);
+    }
+    power_cut_files_set_full(engine_world_disk(world), false);
+    engine_world_idle(world, 3000);
+
+    for (int i = 0; i < EXECUTIONS; i++) {
+        snprintf(id, sizeof id, "e-%d", i);
+        bool refused = was_not_begun(replies[i]);
+        *begun += refused ? 0 : 1;
+        *not_begun += refused ? 1 : 0;
+        cr_expect_eq(state_of(call(world, "get", id)), refused ? 3 : 40, "%s of seed %d", id,
+                     (int)seed);
+    }
+    engine_world_free(world);
+}
+
+Test(engine_trouble, full_disk_does_nothing_that_it_says_it_has_not_done)
+{
+    int begun = 0;
+    int not_begun = 0;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        full_disk_tells_the_truth(seed, &begun, &not_begun);
+    }
+    cr_assert_gt(begun, 0);
+    cr_assert_gt(not_begun, 0);
+}
+
+Test(engine_trouble, full_disk_lets_nobody_wait_for_an_answer)
+{
+    struct engine_world *world = world_of(9);
+    power_cut_files_set_full(engine_world_disk(world), true);
+    struct span refused = SPAN_EMPTY;
+    char id[32];
+    for (int i = 0; i < 200 && error_of(refused).count == 0; i++) {
+        snprintf(id, sizeof id, "full-%d", i);
+        refused = call(world, "start", id);
+    }
+    cr_assert(span_is(error_of(refused), "StorageFailed"));
+
+    cr_assert(span_is(error_of(call(world, "suspend", id)), "StorageFailed"));
+    cr_assert(span_is(error_of(call(world, "get", id)), "StorageFailed"),
+              "its state is not durable: nobody is told, and nobody waits");
+    engine_world_idle(world, 5000);
+    power_cut_files_set_full(engine_world_disk(world), false);
+    engine_world_idle(world, 3000);
+
+    cr_assert_eq(state_of(call(world, "get", id)), 3);
+    cr_assert_eq(state_of(call(world, "callback", id)), 40);
+    engine_world_free(world);
+}
+
 Test(engine_trouble, long_call_does_not_keep_the_journal_from_moving_on)
 {
     struct engine_world *world = world_of(2);
