@@ -249,6 +249,16 @@ stop_engine TERM
 exits 0
 check "no token in the log" lacks "$err" sesame
 
+it "refuses more tokens than it would look at"
+seq 256 | sed 's/^/token-/' >"$scratch/many-tokens"
+run serve --data "$scratch/data" --set "auth.file=$scratch/many-tokens" --set auth.tokens=one-more
+exits 2
+complains "auth.file: there are more than 256 tokens"
+head -c 4097 /dev/zero | tr '\0' x >"$scratch/long-token"
+run serve --data "$scratch/data" --set "auth.file=$scratch/long-token"
+exits 2
+complains "auth.file: a token is longer than 4096 bytes"
+
 it "log lines are JSON, one object a line"
 bad=0
 while read -r line; do

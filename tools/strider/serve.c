@@ -20,6 +20,7 @@
 #include "tools/strider/verbs.h"
 #include "transport/admin.h"
 #include "transport/front.h"
+#include "transport/guard/token.h"
 
 #define RELOAD_ARENA_BYTES (64u << 20)
 #define TOKEN_FILE_BYTES   (1u << 20)
@@ -126,17 +127,32 @@ static enum result read_config(struct config *config, const struct cli_arguments
     return result == RESULT_OK ? apply_options(config, arguments) : result;
 }
 
-/* The configured tokens and those of auth.file, one a line; all texts live in the config's arena.
- */
+/* The text lives in the config's arena. */
+static int add_token(struct server *server, const char *source, const char *token)
+{
+    if (strlen(token) > TRANSPORT_TOKEN_BYTES_MAX) {
+        return cli_complain("serve", CLI_USAGE, "%s: a token is longer than %u bytes", source,
+                            TRANSPORT_TOKEN_BYTES_MAX);
+    }
+    if (server->token_count == TOKENS_MAX) {
+        return cli_complain("serve", CLI_USAGE, "%s: there are more than %u tokens", source,
+                            TOKENS_MAX);
+    }
+    server->tokens[server->token_count++] = token;
+    return CLI_DONE;
+}
+
+/* The configured tokens and those of auth.file, one a line. */
 static int gather_tokens(struct server *server)
 {
     const struct config_value *configured = &server->config.values[CONFIG_AUTH_TOKENS];
-    for (size_t i = 0; i < configured->count && server->token_count < TOKENS_MAX; i++) {
-        server->tokens[server->token_count++] = configured->items[i];
+    int code = CLI_DONE;
+    for (size_t i = 0; i < configured->count && code == CLI_DONE; i++) {
+        code = add_token(server, "auth.tokens", configured->items[i]);
     }
     const char *file = config_text(&server->config, CONFIG_AUTH_FILE);
-    if (file[0] == '\0') {
-        return CLI_DONE;
+    if (code != CLI_DONE || file[0] == '\0') {
+        return code;
     }
     struct span text;
     char problem[512];
@@ -145,21 +161,22 @@ static int gather_tokens(struct server *server)
         return cli_complain("serve", CLI_USAGE, "auth.file: %s", problem);
     }
     size_t before = server->token_count;
-    while (text.count > 0) {
+    while (text.count > 0 && code == CLI_DONE) {
         const uint8_t *newline = memchr(text.bytes, '\n', text.count);
         size_t length = newline == NULL ? text.count : (size_t)(newline - text.bytes);
         struct span line = span_trim(span_of(text.bytes, length));
-        if (line.count > 0 && server->token_count < TOKENS_MAX) {
+        if (line.count > 0) {
             struct span token = arena_copy(arena, line);
-            server->tokens[server->token_count++] = (const char *)token.bytes;
+            code = token.count == 0 ? cli_complain("serve", CLI_FAILED, "auth.file: no memory")
+                                    : add_token(server, "auth.file", (const char *)token.bytes);
         }
         length += newline != NULL;
         text = span_of(text.bytes + length, text.count - length);
     }
-    if (server->token_count == before) {
+    if (code == CLI_DONE && server->token_count == before) {
         return cli_complain("serve", CLI_USAGE, "auth.file: %s holds no token", file);
     }
-    return CLI_DONE;
+    return code;
 }
 
 /* ---- projects ---- */

@@ -9,7 +9,7 @@ static bool equal_in_constant_time(struct span given, struct span token);
 bool transport_token_accepted(const char *const *tokens, size_t count, struct span given)
 {
     bool accepted = count == 0;
-    for (size_t index = 0; index < count; index++) {
+    for (size_t index = 0; index < count && given.count <= TRANSPORT_TOKEN_BYTES_MAX; index++) {
         accepted |= equal_in_constant_time(given, span_text(tokens[index]));
     }
     return accepted;

@@ -6,6 +6,8 @@
 
 #include "proto/base/span.h"
 
+#define TRANSPORT_TOKEN_BYTES_MAX 4096u /* longer ones are accepted from nobody */
+
 /*
  * True when `count` is 0 (no tokens are asked for) or `given` equals one of `tokens`. Takes the
  * same time for every wrong token of one length, so the answer's delay tells nothing about how much

@@ -26,6 +26,16 @@ Test(token, is_refused_when_absent_cut_longer_or_different)
     }
 }
 
+Test(token, is_refused_unread_when_it_is_too_long)
+{
+    static char longest[TRANSPORT_TOKEN_BYTES_MAX + 2];
+    memset(longest, 'x', TRANSPORT_TOKEN_BYTES_MAX);
+    const char *const one[] = {longest};
+    cr_assert(transport_token_accepted(one, 1, span_text(longest)));
+    longest[TRANSPORT_TOKEN_BYTES_MAX] = 'x';
+    cr_assert_not(transport_token_accepted(one, 1, span_text(longest)));
+}
+
 Test(token, empty_in_the_configuration_opens_nothing)
 {
     static const char *const empty[] = {""};
