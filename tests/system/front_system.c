@@ -426,6 +426,14 @@ static void tokens_guard_it(void)
     struct transport_front_stats stats;
     transport_front_stats(front, &stats);
     CHECK_INT(stats.unauthorized, 3);
+
+    CHECK_CASE("a large text of an unknown peer is not even read; a known one's is");
+    enum { LARGE = 100000 };
+    static char large[LARGE + 64];
+    snprintf(large, sizeof large, "{\"op\":\"ping\",\"x\":\"%0*d", LARGE, 0);
+    CHECK_HAS(peer_call_text(&peer, large), "\"Unauthorized\""); /* nor found to be no JSON */
+    strcat(large, "\",\"token\":\"second\"}");
+    CHECK_HAS(peer_call_text(&peer, large), "\"ok\":true");
     peer_close(&peer);
     transport_front_close(front);
 }

@@ -12,6 +12,7 @@
 
 #define ARENA_BLOCK_BYTES 4096u
 #define ARENA_EXTRA_BYTES (1u << 20)
+#define UNKNOWN_BYTES_MAX (64u << 10) /* JSON of a peer whose token has not been seen */
 
 static enum proto_error check(const struct front_intake *intake, struct span bytes,
                               struct arena *arena, struct transport_frame *frame,
@@ -61,6 +62,15 @@ static enum proto_error check(const struct front_intake *intake, struct span byt
         snprintf(why, TRANSPORT_WHY_BYTES, "request larger than %zu bytes",
                  intake->request_bytes_max);
         return PROTO_ERROR_PayloadTooLarge;
+    }
+    /* A large JSON text takes memory to read: it must show first, spelled plainly, who asks for it.
+     */
+    if (intake->token_count > 0 && frame->spelling == PROTO_JSON &&
+        bytes.count > UNKNOWN_BYTES_MAX &&
+        !transport_token_accepted(intake->tokens, intake->token_count,
+                                  transport_frame_peek_token(bytes))) {
+        snprintf(why, TRANSPORT_WHY_BYTES, "no `token` that is known");
+        return PROTO_ERROR_Unauthorized;
     }
     enum proto_error error = transport_frame_read(bytes, arena, frame, why);
     if (error != PROTO_ERROR_NONE) {

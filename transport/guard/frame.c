@@ -4,6 +4,7 @@
 #include "transport/guard/frame.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "proto/base/assert.h"
 #include "proto/base/text.h"
@@ -137,6 +138,54 @@ static enum proto_error check_operation(struct transport_frame *frame, struct sp
         return PROTO_ERROR_InvalidRequest;
     }
     return PROTO_ERROR_NONE;
+}
+
+/* Behind the string that begins at the quote bytes[index]; `count` when it does not end. */
+static size_t string_end(struct span bytes, size_t index)
+{
+    for (size_t from = index + 1; from < bytes.count;) {
+        const uint8_t *quote = memchr(bytes.bytes + from, '"', bytes.count - from);
+        if (quote == NULL) {
+            break;
+        }
+        size_t at = (size_t)(quote - bytes.bytes);
+        size_t escapes = 0;
+        while (at - escapes > from && bytes.bytes[at - escapes - 1] == '\\') {
+            escapes++;
+        }
+        if (escapes % 2 == 0) {
+            return at + 1;
+        }
+        from = at + 1;
+    }
+    return bytes.count;
+}
+
+struct span transport_frame_peek_token(struct span bytes)
+{
+    struct span token = SPAN_EMPTY;
+    size_t depth = 0;
+    bool key_is_next = false;
+    bool is_token = false;
+    for (size_t index = 0; index < bytes.count;) {
+        uint8_t byte = bytes.bytes[index];
+        if (byte == '"') {
+            size_t end = string_end(bytes, index);
+            bool whole = end - index >= 2 && bytes.bytes[end - 1] == '"';
+            struct span text =
+                whole ? span_of(bytes.bytes + index + 1, end - index - 2) : SPAN_EMPTY;
+            token = depth == 1 && !key_is_next && is_token ? text : token;
+            is_token = depth == 1 && key_is_next && span_is(text, "token");
+            key_is_next = key_is_next && depth != 1;
+            index = end;
+            continue;
+        }
+        depth += byte == '{' || byte == '[' ? 1 : 0;
+        depth -= (byte == '}' || byte == ']') && depth > 0 ? 1 : 0;
+        key_is_next = key_is_next || (depth == 1 && (byte == '{' || byte == ','));
+        index++;
+    }
+    return token;
 }
 
 struct span transport_value_spell(struct span value, enum proto_spelling spelling,

@@ -35,6 +35,12 @@ enum proto_error transport_value_read(struct span bytes, struct arena *arena,
 enum proto_error transport_frame_read(struct span bytes, struct arena *arena,
                                       struct transport_frame *out, char why[TRANSPORT_WHY_BYTES]);
 
+/*
+ * The last `token` of a JSON request, found without reading the rest: no memory, one pass, nothing
+ * is checked. In `bytes`, as it is spelled there; empty when there is none.
+ */
+struct span transport_frame_peek_token(struct span bytes);
+
 /* A reply's bytes: `value` itself, or its JSON in the arena; empty when the arena is full. */
 struct span transport_value_spell(struct span value, enum proto_spelling spelling,
                                   struct arena *arena);

@@ -129,3 +129,27 @@ Test(frame, value_is_spelt_as_asked)
                  (const void *)value.bytes);
     cr_assert(span_is(transport_value_spell(value, PROTO_JSON, &arena), "{\"a\":1}"));
 }
+
+Test(frame, peeks_at_the_last_token_of_the_outermost_object_only)
+{
+    static const struct {
+        const char *json;
+        const char *token;
+    } rows[] = {
+        {"{\"op\":\"ping\",\"token\":\"a b\"}", "a b"},
+        {" {\"token\" : \"x\", \"request\":{\"token\":\"y\"}}", "x"},
+        {"{\"request\":{\"token\":\"y\"}}", ""},
+        {"{\"list\":[\"token\",\"y\"],\"op\":\"token\",\"v\":\"z\"}", ""},
+        {"{\"token\":\"first\",\"token\":\"last\"}", "last"},
+        {"{\"token\":{\"token\":\"y\"},\"a\":\"b\"}", ""},
+        {"{\"a\":\"\\\"token\\\":\",\"b\":\"\\\\\",\"token\":\"z\"}", "z"},
+        {"{\"token\":\"not whole", ""},
+        {"{\"token", ""},
+        {"}}{\"token\":\"z\"", "z"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct span token = transport_frame_peek_token(span_text(rows[i].json));
+        cr_expect(span_is(token, rows[i].token), "%s: %.*s", rows[i].json, SPAN_ARG(token));
+    }
+}
