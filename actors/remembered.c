@@ -35,13 +35,16 @@ static void forget(struct actor_remembered_table *requests, struct actor_remembe
     free_remembered(remembered);
 }
 
-static void forget_oldest(struct actor_remembered_table *requests)
+static void forget_replied(struct actor_remembered_table *requests,
+                           struct actor_remembered *remembered)
 {
-    struct actor_remembered *oldest = requests->oldest;
-    ASSERT(oldest->replied);
-    requests->oldest = oldest->newer;
+    ASSERT(remembered->replied);
+    *(remembered->older == NULL ? &requests->oldest : &remembered->older->newer) =
+        remembered->newer;
+    *(remembered->newer == NULL ? &requests->newest : &remembered->newer->older) =
+        remembered->older;
     requests->replied_count--;
-    forget(requests, oldest);
+    forget(requests, remembered);
 }
 
 void actor_remembered_release(struct actor_remembered_table *requests)
@@ -109,15 +112,12 @@ enum result actor_remembered_reply(struct actor_remembered_table *requests,
     remembered->replied = true;
     remembered->expires_ms = expires_ms;
     remembered->newer = NULL;
-    if (requests->oldest == NULL) {
-        requests->oldest = remembered;
-    } else {
-        requests->newest->newer = remembered;
-    }
+    remembered->older = requests->newest;
+    *(requests->newest == NULL ? &requests->oldest : &requests->newest->newer) = remembered;
     requests->newest = remembered;
     requests->replied_count++;
     if (requests->replied_count > requests->replied_max) {
-        forget_oldest(requests);
+        forget_replied(requests, requests->oldest);
     }
     return RESULT_OK;
 }
@@ -125,15 +125,18 @@ enum result actor_remembered_reply(struct actor_remembered_table *requests,
 void actor_remembered_drop(struct actor_remembered_table *requests,
                            struct actor_remembered *remembered)
 {
-    ASSERT(!remembered->replied);
     ASSERT(remembered->attached.oldest == NULL);
-    forget(requests, remembered);
+    if (remembered->replied) {
+        forget_replied(requests, remembered);
+    } else {
+        forget(requests, remembered);
+    }
 }
 
 void actor_remembered_expire(struct actor_remembered_table *requests, uint64_t now_ms)
 {
     while (requests->oldest != NULL && requests->oldest->expires_ms <= now_ms) {
-        forget_oldest(requests);
+        forget_replied(requests, requests->oldest);
     }
 }
 

@@ -16,7 +16,7 @@
 
 struct actor_remembered {
     struct actor_link link;
-    struct actor_remembered *newer; /* among the replied ones */
+    struct actor_remembered *older, *newer; /* among the replied ones */
     uint64_t body_hash;
     uint64_t expires_ms; /* monotonic */
     int64_t at_ms;       /* Unix: when it came */
@@ -56,8 +56,7 @@ struct actor_remembered *actor_remembered_add(struct actor_remembered_table *req
 MUST_USE enum result actor_remembered_reply(struct actor_remembered_table *requests,
                                             struct actor_remembered *remembered, struct span reply,
                                             uint64_t expires_ms);
-/* One in flight that came to nothing (it was refused): as if it had never come. Attached must be
- * empty. */
+/* One that came to nothing (it was refused): as if it had never come. Attached must be empty. */
 void actor_remembered_drop(struct actor_remembered_table *requests,
                            struct actor_remembered *remembered);
 /* Forgets what has expired. */

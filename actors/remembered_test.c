@@ -88,3 +88,29 @@ Test(remembered, dropped_in_flight_are_as_if_they_had_never_come)
     cr_assert_eq(actor_remembered_next_ms(&requests), UINT64_MAX);
     actor_remembered_release(&requests);
 }
+
+Test(remembered, dropped_with_their_reply_leave_the_others_in_their_order)
+{
+    struct actor_remembered_table requests;
+    actor_remembered_init(&requests, 10);
+    struct actor_remembered *first = replied(&requests, "1", 100);
+    replied(&requests, "2", 200);
+    struct actor_remembered *third = replied(&requests, "3", 300);
+    replied(&requests, "4", 400);
+    struct actor_remembered *last = replied(&requests, "5", 500);
+
+    actor_remembered_drop(&requests, third);
+    actor_remembered_drop(&requests, last);
+    actor_remembered_drop(&requests, first);
+    replied(&requests, "6", 600);
+
+    cr_assert_null(find(&requests, "w", "3"));
+    cr_assert_eq(actor_remembered_next_ms(&requests), 200);
+    actor_remembered_expire(&requests, 200);
+    cr_assert_eq(actor_remembered_next_ms(&requests), 400);
+    actor_remembered_expire(&requests, 400);
+    cr_assert_eq(actor_remembered_next_ms(&requests), 600);
+    actor_remembered_expire(&requests, 600);
+    cr_assert_eq(actor_remembered_next_ms(&requests), UINT64_MAX);
+    actor_remembered_release(&requests);
+}

@@ -43,6 +43,7 @@ enum proto_message_type {
     /* shard <-> directory (the shard that hash(channelSessionId) picks) */
     PROTO_SESSION_BIND, /* as.session; answered by PROTO_DONE */
     PROTO_SESSION_DROP, /* as.session; no answer */
+    PROTO_ROUTE_DROP,   /* as.route: that request was refused; no answer */
     /* ports with slow stores -> the actor that opened them */
     PROTO_PORT_DONE, /* as.port_done */
     /* life cycle */
@@ -61,6 +62,8 @@ struct proto_request {
     struct span body; /* the whole request: a MAP value, validated, ids checked by the router */
     struct execution_id
         execution_id;     /* filled by the router where the operation is about one execution */
+    bool route_is_new;    /* the keeper of its session has just found the execution, and has made a
+                             note for repeats */
     uint64_t received_ms; /* loop-independent monotonic ms, for time-outs and latency */
 };
 
@@ -181,6 +184,12 @@ struct proto_session {
     uint64_t waiting_since_ms; /* the newest wins */
 };
 
+/* By which the keeper of a session knows a request again. */
+struct proto_route {
+    struct span workspace;
+    struct span request_id;
+};
+
 struct proto_port_done {
     enum result result;
     struct span results; /* one byte (enum result) an item, where the operation had several */
@@ -218,6 +227,7 @@ struct proto_message {
         struct proto_definition definition;
         struct proto_project project;
         struct proto_session session;
+        struct proto_route route;
         struct proto_port_done port_done;
         struct proto_done done;
         struct proto_event event;

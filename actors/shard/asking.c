@@ -11,9 +11,37 @@ void asking_done(struct asking *asking)
     asking->message = NULL;
 }
 
+/* The session's keeper has a note of whom a refused request meant: its repeat is to be asked anew,
+ * as another execution may have begun to wait. */
+static void drop_route(struct actor_shard *shard, const struct asking *asking)
+{
+    struct span session = asking_text(asking, ACTOR_FIELD_SESSION, "");
+    struct span request_id = asking_text(asking, ACTOR_FIELD_REQUEST_ID, "");
+    struct span workspace = asking_text(asking, ACTOR_FIELD_WORKSPACE, "default");
+    if (!asking->message->as.request.route_is_new) {
+        return;
+    }
+    struct proto_message *drop = message_new(PROTO_ROUTE_DROP, workspace.count + request_id.count);
+    if (drop == NULL) {
+        return; /* the note goes by itself, in ten minutes */
+    }
+    drop->as.route = (struct proto_route){.workspace = message_keep(drop, workspace),
+                                          .request_id = message_keep(drop, request_id)};
+    uint32_t keeper = actor_shard_of(session, shard->options.shard_count);
+    if (keeper == shard->options.index) {
+        shard_drop_route(shard, drop);
+    } else {
+        struct proto_sink *sink = shard->options.shards[keeper];
+        if (sink->send(sink, &drop) != RESULT_OK) {
+            message_free(drop); /* it stops, as we do */
+        }
+    }
+}
+
 void asking_refuse(struct actor_shard *shard, struct asking *asking,
                    const struct actor_refusal *refusal, struct actor_work *work)
 {
+    drop_route(shard, asking);
     shard_refuse(shard, asking->message, asking->remembered, refusal, work);
     asking_done(asking);
 }

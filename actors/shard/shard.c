@@ -224,6 +224,9 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
     case PROTO_SESSION_DROP:
         session(shard, message);
         break;
+    case PROTO_ROUTE_DROP:
+        shard_drop_route(shard, message);
+        return;
     case PROTO_INTERIM:
         interim(shard, &message->as.execution_id);
         break;

@@ -255,6 +255,9 @@ void shard_record_request(struct actor_shard *shard, struct actor_remembered *re
 /* Takes the message. `lookup`: what a fetch has found, or NULL. */
 void shard_request(struct actor_shard *shard, struct proto_message *message,
                    struct actor_lookup *lookup);
+/* A request that this shard found the execution of by its session was refused there. Takes the
+ * PROTO_ROUTE_DROP. */
+void shard_drop_route(struct actor_shard *shard, struct proto_message *message);
 
 /* ---- lookup.c: where an execution is ---- */
 enum shard_located {

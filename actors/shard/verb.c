@@ -133,8 +133,21 @@ static bool resolve(struct actor_shard *shard, struct asking *asking)
         actor_remembered_reply(&shard->routes, route, execution_id_span(&asking->id),
                                shard->now.monotonic_ms + LIMIT_REQUEST_KEPT_MS) != RESULT_OK) {
         actor_remembered_drop(&shard->routes, route);
+        route = NULL;
     }
+    asking->message->as.request.route_is_new = route != NULL;
     return true;
+}
+
+void shard_drop_route(struct actor_shard *shard, struct proto_message *message)
+{
+    const struct proto_route *gone = &message->as.route;
+    struct actor_remembered *route =
+        actor_remembered_find(&shard->routes, gone->workspace, gone->request_id);
+    if (route != NULL) {
+        actor_remembered_drop(&shard->routes, route);
+    }
+    message_free(message);
 }
 
 /* true: the request is this shard's own. */
@@ -153,9 +166,7 @@ static bool route_by_session(struct actor_shard *shard, struct asking *asking)
     }
     struct proto_sink *sink = shard->options.shards[owner];
     if (sink->send(sink, &asking->message) != RESULT_OK) {
-        actor_reply_refuse_text(asking->message, &shard->turn, PROTO_ERROR_Overloaded,
-                                "the engine is busy");
-        asking_done(asking);
+        asking_refuse_text(shard, asking, PROTO_ERROR_Overloaded, "the engine is busy");
     }
     return false;
 }

@@ -117,6 +117,23 @@ static void finds_by_session(struct engine_host *host)
     CHECK_TEXT(host_error(host_call(host, by_session, "")), "SessionNotFound");
 }
 
+static void a_refusal_binds_nobody(struct engine_host *host)
+{
+    CHECK_CASE("a callback by session that was refused is looked up anew when it is tried again");
+    static const char by_session[] =
+        "{\"op\":\"callback\",\"channelSessionId\":\"chat 8\",\"requestId\":\"cb-8\"}";
+    struct span first = start(host, "pair", ",\"channelSessionId\":\"chat 8\"");
+    CHECK_TEXT(host_error(host_call(host, by_session)), "AmbiguousCallback");
+    struct span second = start(host, "approval", ",\"channelSessionId\":\"chat 8\"");
+
+    struct span taken = host_call(host, by_session);
+
+    CHECK_OK(taken);
+    CHECK(span_equal(host_text(taken, "executionId"), second));
+    CHECK(span_equal(host_call(host, by_session), taken));
+    CHECK_OK(verb(host, "abort", first));
+}
+
 static void lists_tasks(struct engine_host *host)
 {
     CHECK_CASE("tasks lists what waits for people, over all shards, up to the limit");
@@ -222,6 +239,7 @@ static void run(struct actor_runtime_options options)
     tells_which_task(&host);
     callbacks_race(&host);
     finds_by_session(&host);
+    a_refusal_binds_nobody(&host);
     lists_tasks(&host);
     timers_fire(&host);
     operators_act(&host);
