@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actors/reply.h"
 #include "proto/base/assert.h"
@@ -35,8 +36,52 @@ static struct proto_message *refused_part(const struct gathering *gathering)
     return NULL;
 }
 
+/* What is next in each part. */
+struct head {
+    struct wire_map_walk walk;
+    struct span value; /* empty: the part is through */
+    struct span since;
+};
+
+static void step(struct head *head)
+{
+    if (!wire_array_next(&head->walk, &head->value)) {
+        head->value = SPAN_EMPTY;
+    }
+    head->since = wire_string_or(wire_find_text(head->value, "since"), "");
+}
+
+/* RFC 3339 in UTC with milliseconds: later is greater. */
+static bool is_newer(struct span left, struct span right)
+{
+    size_t shorter = left.count < right.count ? left.count : right.count;
+    int order = shorter == 0 ? 0 : memcmp(left.bytes, right.bytes, shorter);
+    return order > 0 || (order == 0 && left.count > right.count);
+}
+
+static struct head *newest(struct head *heads, uint32_t count)
+{
+    struct head *found = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (heads[i].value.count > 0 && (found == NULL || is_newer(heads[i].since, found->since))) {
+            found = &heads[i];
+        }
+    }
+    return found;
+}
+
+/* Each part has its newest first, and so has the whole. */
 static struct span merge(const struct gathering *gathering, struct arena *arena)
 {
+    struct head *heads = arena_alloc(arena, gathering->part_count * sizeof *heads);
+    if (heads == NULL) {
+        return SPAN_EMPTY;
+    }
+    for (uint32_t i = 0; i < gathering->part_count; i++) {
+        heads[i].walk =
+            wire_array_begin(wire_find_text(gathering->parts[i]->as.reply.body, gathering->list));
+        step(&heads[i]);
+    }
     struct wire_writer writer;
     uint32_t pairs;
     uint32_t count = 0;
@@ -44,14 +89,11 @@ static struct span merge(const struct gathering *gathering, struct arena *arena)
     size_t mark = actor_reply_open(&writer, &pairs);
     wire_write_text(&writer, gathering->list);
     size_t array = wire_open_array(&writer);
-    for (uint32_t i = 0; i < gathering->part_count; i++) {
-        struct wire_map_walk walk =
-            wire_array_begin(wire_find_text(gathering->parts[i]->as.reply.body, gathering->list));
-        struct span value;
-        while (count < gathering->limit && wire_array_next(&walk, &value)) {
-            wire_write_value(&writer, value);
-            count++;
-        }
+    struct head *head;
+    while (count < gathering->limit && (head = newest(heads, gathering->part_count)) != NULL) {
+        wire_write_value(&writer, head->value);
+        step(head);
+        count++;
     }
     wire_close_array(&writer, array, count);
     return actor_reply_close(&writer, mark, pairs + 1);
@@ -70,10 +112,13 @@ static void answer(struct gathering *gathering)
                        : refused != NULL ? refused->as.reply.body
                                          : SPAN_EMPTY;
     if (body.count == 0) {
+        struct actor_refusal refusal = {
+            .error = all ? PROTO_ERROR_PayloadTooLarge : PROTO_ERROR_Overloaded,
+            .message = span_text(all ? "the list is too large for one answer: ask for fewer"
+                                     : "not every shard answered")};
         all = false;
-        body = actor_reply_refusal(
-            &arena, &(struct actor_refusal){.error = PROTO_ERROR_Overloaded,
-                                            .message = span_text("not every shard answered")});
+        arena_clear(&arena);
+        body = actor_reply_refusal(&arena, &refusal);
     }
     struct proto_message *reply =
         actor_reply_new(gathering->request->as.request.spelling, all, body);

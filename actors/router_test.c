@@ -242,6 +242,61 @@ Test(router, gathers_tasks_of_all_shards_up_to_the_limit)
     end(&fixture);
 }
 
+Test(router, gathers_the_newest_tasks_first_whichever_shard_has_them)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":4}"), RESULT_OK);
+
+    answer_tasks(&fixture, 0,
+                 "{\"tasks\":[{\"n\":2,\"since\":\"2026-01-01T00:00:08.000Z\"},"
+                 "{\"n\":5,\"since\":\"2026-01-01T00:00:01.000Z\"}]}",
+                 true);
+    answer_tasks(&fixture, 1, "{\"tasks\":[]}", true);
+    answer_tasks(&fixture, 2,
+                 "{\"tasks\":[{\"n\":1,\"since\":\"2026-01-01T00:00:09.000Z\"},"
+                 "{\"n\":4,\"since\":\"2026-01-01T00:00:02.000Z\"}]}",
+                 true);
+    answer_tasks(&fixture, 3, "{\"tasks\":[{\"n\":3,\"since\":\"2026-01-01T00:00:02.001Z\"}]}",
+                 true);
+
+    struct span tasks = wire_find_text(fixture.client.messages[0]->as.reply.body, "tasks");
+    cr_assert_eq(wire_count(tasks), 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        cr_assert_eq(wire_int_or(wire_find_text(wire_at(tasks, i), "n"), 0), i + 1);
+    }
+    end(&fixture);
+}
+
+Test(router, refuses_a_gathered_list_that_is_too_large_for_one_answer)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\"}"), RESULT_OK);
+    struct arena arena;
+    struct wire_writer writer;
+    uint8_t *large = calloc(1, LIMIT_FRAME_BYTES);
+    arena_init(&arena, 4096, LIMIT_FRAME_BYTES * 2ul);
+    wire_writer_init(&writer, &arena, LIMIT_FRAME_BYTES + 64);
+    wire_write_map(&writer, 1);
+    wire_write_text(&writer, "tasks");
+    wire_write_array(&writer, 1);
+    wire_write_string(&writer, span_of(large, LIMIT_FRAME_BYTES));
+    struct span body = wire_writer_span(&writer);
+
+    for (int i = 0; i < SHARDS; i++) {
+        struct proto_message *reply = message_new(PROTO_REPLY, body.count);
+        reply->as.reply = (struct proto_reply){.ok = true, .body = message_keep(reply, body)};
+        message_answer(fixture.shards[i].messages[0]->reply_to, reply);
+    }
+
+    struct span error = wire_find_text(fixture.client.messages[0]->as.reply.body, "error");
+    cr_assert(span_is(wire_string_or(wire_find_text(error, "code"), ""), "PayloadTooLarge"));
+    free(large);
+    arena_release(&arena);
+    end(&fixture);
+}
+
 Test(router, refuses_a_gathered_request_that_a_shard_refuses)
 {
     struct fixture fixture;
