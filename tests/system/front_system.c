@@ -432,7 +432,8 @@ static void tokens_guard_it(void)
     static char large[LARGE + 64];
     snprintf(large, sizeof large, "{\"op\":\"ping\",\"x\":\"%0*d", LARGE, 0);
     CHECK_HAS(peer_call_text(&peer, large), "\"Unauthorized\""); /* nor found to be no JSON */
-    strcat(large, "\",\"token\":\"second\"}");
+    snprintf(large, sizeof large, "{\"op\":\"ping\",\"x\":\"%0*d\",\"token\":\"second\"}", LARGE,
+             0);
     CHECK_HAS(peer_call_text(&peer, large), "\"ok\":true");
     peer_close(&peer);
     transport_front_close(front);
