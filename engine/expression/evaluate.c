@@ -83,6 +83,13 @@ struct expression_value expression_evaluate(struct expression_evaluation *evalua
     if (!expression_pay(evaluation, 1)) {
         return expression_null();
     }
+    /* A top-level name that was found before: nearly all names but the first. */
+    if (node->kind == NODE_FEEL_NAME && evaluation->frame == NULL &&
+        node->as.name.slot != EXPRESSION_NO_SLOT &&
+        (evaluation->slots->asked >> node->as.name.slot & 1) != 0 &&
+        evaluation->slots->values[node->as.name.slot].count > 0) {
+        return expression_unread(evaluation->slots->values[node->as.name.slot]);
+    }
     return kinds[node->kind](evaluation, node);
 }
 

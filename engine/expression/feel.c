@@ -64,8 +64,18 @@ struct expression_value expression_feel_path(struct expression_evaluation *evalu
                                              const struct expression_node *node)
 {
     struct span key = node->as.name.text;
-    struct expression_value base = expression_operand(evaluation, node->children[0]);
+    struct expression_value base = expression_evaluate(evaluation, node->children[0]);
     struct expression_value value;
+    if (base.type == VALUE_UNREAD) { /* most are maps of a payload that have the key */
+        struct span found =
+            expression_pay(evaluation, base.as.wire.count / EXPRESSION_BYTES_PER_STEP)
+                ? wire_find(base.as.wire, key)
+                : SPAN_EMPTY;
+        if (found.count > 0) {
+            return expression_unread(found);
+        }
+        base = expression_value_of_wire(base.as.wire);
+    }
     if (base.type == VALUE_CONTEXT) {
         if (find_entry(evaluation, base, key, &value)) {
             return value;

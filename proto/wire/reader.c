@@ -460,6 +460,12 @@ static inline const uint8_t *next_member(const uint8_t *next, const uint8_t *end
     return *value == NULL ? NULL : behind_value(*value, end);
 }
 
+/* One of 64 sieve holes, by length and first byte: most members fall through no key's. */
+static inline unsigned hole_of(struct span name)
+{
+    return (name.count == 0 ? 0u : name.bytes[0] + 5u * (unsigned)name.count) & 63u;
+}
+
 struct span wire_find(struct span map, struct span key)
 {
     struct span found = SPAN_EMPTY;
@@ -474,17 +480,17 @@ void wire_find_all(struct span map, const struct span *keys, struct span *values
     const uint8_t *end = walk.cursor.end;
     const uint8_t *value;
     struct span name;
-    uint64_t lengths = 0; /* of the keys, modulo 64: most members fail here */
+    uint64_t sieve = 0;
     for (size_t i = 0; i < count; i++) {
         values[i] = SPAN_EMPTY;
-        lengths |= UINT64_C(1) << (keys[i].count & 63);
+        sieve |= UINT64_C(1) << hole_of(keys[i]);
     }
     for (uint32_t left = walk.left; left > 0; left--) {
         next = next_member(next, end, &name, &value);
         if (next == NULL) {
             break;
         }
-        if ((lengths >> (name.count & 63) & 1) == 0) {
+        if ((sieve >> hole_of(name) & 1) == 0) {
             continue;
         }
         for (size_t i = 0; i < count; i++) {
