@@ -16,30 +16,14 @@ static const struct engine_node *ad_hoc_of(const struct engine_scope *scope)
     return node != NULL && node->kind == ENGINE_AD_HOC_SUB_PROCESS ? node : NULL;
 }
 
-bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
-                        const struct engine_token *from)
-{
-    const struct engine_node *node = ad_hoc_of(scope);
-    if (node == NULL || !node->ordered || scope->begun >= node->starts.count) {
-        return false;
-    }
-    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_TOKEN_CREATED);
-    event->token = engine_decision_token_id(decision);
-    event->scope = scope->slot.id;
-    event->node = node->starts.at[scope->begun];
-    event->flow = ENGINE_NONE;
-    event->other = from->slot.id;
-    event->count = scope->begun + 1;
-    return true;
-}
-
 static bool is_activity(enum engine_kind kind)
 {
     return kind >= ENGINE_TASK &&
            !(kind >= ENGINE_EXCLUSIVE_GATEWAY && kind <= ENGINE_EVENT_GATEWAY);
 }
 
-/* BPMN 2.0.2 §13.3.5: asked whenever an inner activity completes; true cancels the others. */
+/* BPMN 2.0.2 §13.3.5: asked whenever an inner activity completes; true cancels the others, unless
+ * it says otherwise: then the others finish, and nothing else begins. */
 bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_visit *visit)
 {
     const struct engine_node *node = ad_hoc_of(visit->scope);
@@ -56,9 +40,31 @@ bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_vi
                                span_text("completionCondition"), evaluation.error.message);
         return true;
     }
-    bool is_done = wire_bool_or(evaluation.value, false);
-    if (is_done) {
+    if (!wire_bool_or(evaluation.value, false)) {
+        return false;
+    }
+    if (node->lets_finish && visit->scope->live > 1) {
+        engine_decision_step(decision, visit->token, false);
+        engine_emit_token(decision, ENGINE_EVENT_CONSUMED, visit->token);
+    } else {
         engine_scope_terminate(decision, visit);
     }
-    return is_done;
+    return true;
+}
+
+bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
+                        const struct engine_token *from)
+{
+    const struct engine_node *node = ad_hoc_of(scope);
+    if (node == NULL || !node->ordered || scope->begun >= node->starts.count) {
+        return false;
+    }
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_TOKEN_CREATED);
+    event->token = engine_decision_token_id(decision);
+    event->scope = scope->slot.id;
+    event->node = node->starts.at[scope->begun];
+    event->flow = ENGINE_NONE;
+    event->other = from->slot.id;
+    event->count = scope->begun + 1;
+    return true;
 }

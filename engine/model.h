@@ -184,6 +184,7 @@ struct engine_node {
     bool instantiate;    /* receive task or event gateway that starts a process */
     bool exclusive_type; /* event gateway: false = parallel */
     bool ordered;        /* ad-hoc: Sequential */
+    bool lets_finish;    /* ad-hoc: a true condition does not cancel what is under way */
 
     struct engine_loop loop;        /* kind NONE: no marker */
     struct engine_mappings inputs;  /* into the task's local scope / config */

@@ -117,6 +117,7 @@ static void read_sub_process(struct draft *draft, struct engine_node *node,
 static void read_ad_hoc(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
     node->ordered = span_is(engine_xml_attribute(element, XML_NONE, "ordering"), "Sequential");
+    node->lets_finish = !engine_xml_bool(element, XML_NONE, "cancelRemainingInstances", true);
     node->condition =
         engine_draft_child(draft, element, "completionCondition", ENGINE_DIALECT_CONDITION);
 }

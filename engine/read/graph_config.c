@@ -97,6 +97,7 @@ static const struct {
     {"instantiate", RECEIVE | EVENT_GATEWAY, XML_NONE, "instantiate", FLAG},
     {"attached_to", BOUNDARY, XML_NONE, "attachedToRef", TEXT},
     {"handler", BOUNDARY, XML_STRIDER, "handler", TEXT},
+    {"cancel_remaining", AD_HOC, XML_NONE, "cancelRemainingInstances", FLAG},
     {"parallel_multiple", EVENT, XML_NONE, "parallelMultiple", FLAG},
     {"process", CALL, XML_NONE, "calledElement", EXPRESSION},
 };

@@ -154,6 +154,9 @@ static void write_attributes(struct bpmn_writing *bpmn, const struct engine_node
     if (node->kind == ENGINE_AD_HOC_SUB_PROCESS && node->ordered) {
         engine_markup_word(markup, "ordering", "Sequential");
     }
+    if (node->kind == ENGINE_AD_HOC_SUB_PROCESS) {
+        flag(bpmn, "cancelRemainingInstances", !node->lets_finish, true);
+    }
     spelled(bpmn, "calledElement", node->called);
 }
 

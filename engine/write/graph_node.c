@@ -380,6 +380,9 @@ static void put_kind(struct config *config)
     if (node->kind == ENGINE_AD_HOC_SUB_PROCESS && node->ordered) {
         put_text(config, "ordering", span_text("sequential"));
     }
+    if (node->kind == ENGINE_AD_HOC_SUB_PROCESS) {
+        put_flag(config, "cancel_remaining", !node->lets_finish, true);
+    }
     if (node->condition != NULL) {
         put_text(config, "condition", engine_write_spell(config->writing, node->condition));
     }

@@ -122,6 +122,7 @@ static inline void same_activity(struct same *same, const struct engine_node *x,
     SAME_VALUE(same, x, y, triggered_by_event);
     SAME_VALUE(same, x, y, for_compensation);
     SAME_VALUE(same, x, y, ordered);
+    SAME_VALUE(same, x, y, lets_finish);
     SAME_EXPRESSION(same, x, y, assignment.assignee);
     SAME_EXPRESSION(same, x, y, assignment.candidate_groups);
     SAME_EXPRESSION(same, x, y, assignment.candidate_users);

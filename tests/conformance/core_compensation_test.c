@@ -26,8 +26,9 @@
 #define AFTER_AB(throw_event)                                                                      \
     START("s")                                                                                     \
     TASK("a")                                                                                      \
-    UNDONE_BY("a", "ua") TASK("b") UNDONE_BY("b", "ub") throw_event END("e") FLOW("s", "a")        \
-        FLOW("a", "b") FLOW("b", "t") FLOW("t", "e")
+    UNDONE_BY("a", "ua")                                                                           \
+    TASK("b") UNDONE_BY("b", "ub") throw_event END("e") FLOW("s", "a") FLOW("a", "b")              \
+        FLOW("b", "t") FLOW("t", "e")
 
 static const struct {
     const char *claim;
@@ -165,6 +166,13 @@ static const struct {
                                   TASK("a") TASK("b") TASK("c") FLOW("a", "c")) TASK("out")
                     FLOW("s", "h") FLOW("h", "out")),
      "s h a c b out", 40, ""},
+    {"or lets finish what is under way, and begins nothing more",
+     WORLD_BPMN(START("s") AD_HOC(
+         "h", "cancelRemainingInstances='false'",
+         "<subProcess id='u'>" START("i") TASK("c") FLOW("i", "c") "</subProcess>" TASK("a")
+             TASK("b") FLOW("a", "b") "<completionCondition>=nothing = null</completionCondition>")
+                    TASK("out") FLOW("s", "h") FLOW("h", "out")),
+     "s h u a i c out", 40, ""},
     {"it ends when its condition is true",
      WORLD_BPMN(START("s") AD_HOC(
          "h", "",
