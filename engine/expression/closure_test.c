@@ -92,7 +92,7 @@ Test(name, with_signs_is_read_whole_where_it_is_declared)
                 {"due-date - due", "6"},
                 {"Time and Place = \"here\"", "true"},
                 {"due-dates", "null"}};
-    const struct engine_declarations declarations = {declared, 2};
+    const struct engine_declarations declarations = {.names = declared, .count = 2};
     struct json_error json_error;
     struct row_names names = {.names = {.find = find_in_map}};
     struct arena arena;

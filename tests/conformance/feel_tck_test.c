@@ -130,7 +130,7 @@ static struct expression_value evaluate(struct span text, struct expression_valu
     for (uint32_t i = 0; i < context.count; i++) {
         declared[i] = context.as.entries[i].key;
     }
-    const struct engine_declarations declarations = {declared, context.count};
+    const struct engine_declarations declarations = {.names = declared, .count = context.count};
     const struct expression_frame frame = {.is_open = true, .value = context};
     zone_names_init(&names);
     if (engine_expression_compile_declared(text, ENGINE_DIALECT_FEEL, &declarations, arena,
