@@ -31,6 +31,70 @@ static enum result check_start(struct engine_accept *accept)
 }
 
 /* engine.md 3: several starts: a token on each; none: the run fails. */
+static void start_plainly(struct engine_decision *decision)
+{
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
+    struct engine_indexes starts = execution->process->starts;
+    if (starts.count == 0) {
+        engine_fail_execution(decision, span_text("StartTaskNotFound"),
+                              ENGINE_TEXT(decision, "process \"%.*s\" has nothing to start with",
+                                          SPAN_ARG(execution->process->id)));
+    }
+    for (uint32_t i = 0; i < starts.count; i++) {
+        engine_scope_add_token(decision, root, starts.at[i], ENGINE_NONE, NULL, SPAN_EMPTY);
+    }
+}
+
+/* The other events behind a parallel instantiating gateway are waited for in the same execution
+ * (BPMN 2.0.2 §10.6.6). */
+static void start_beside(struct engine_decision *decision, const struct engine_scope *root,
+                         const struct engine_node *first)
+{
+    const struct engine_process *process = root->process;
+    for (uint32_t i = 0; i < first->incoming.count; i++) {
+        const struct engine_node *gateway =
+            &process->nodes[process->flows[first->incoming.at[i]].source];
+        if (gateway->kind != ENGINE_EVENT_GATEWAY || gateway->exclusive_type) {
+            continue;
+        }
+        for (uint32_t k = 0; k < gateway->outgoing.count; k++) {
+            uint32_t node = process->flows[gateway->outgoing.at[k]].target;
+            if (node != first->index) {
+                engine_scope_add_token(decision, root, node, ENGINE_NONE, NULL, SPAN_EMPTY);
+            }
+        }
+    }
+}
+
+/* What triggered the node has come already: at a start event that goes without saying. */
+static void start_at(struct engine_decision *decision)
+{
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
+    const struct engine_node *node = engine_process_node(execution->process, execution->start_node);
+    if (node == NULL || node->scope != ENGINE_NONE) {
+        engine_fail_execution(decision, span_text("StartTaskNotFound"),
+                              ENGINE_TEXT(decision, "process \"%.*s\" has no start \"%.*s\"",
+                                          SPAN_ARG(execution->process->id),
+                                          SPAN_ARG(execution->start_node)));
+        return;
+    }
+    uint32_t token =
+        engine_scope_add_token(decision, root, node->index, ENGINE_NONE, NULL, SPAN_EMPTY);
+    if (node->kind != ENGINE_START_EVENT) {
+        engine_emit(decision, ENGINE_EVENT_CAUGHT)->token = token;
+        start_beside(decision, root, node);
+    }
+}
+
+/* Event sub-processes of the process listen from its beginning. */
+static void guard(struct engine_decision *decision)
+{
+    const struct engine_process *process = decision->execution->process;
+    engine_handler_guard(decision, process, process->handlers, ENGINE_SCOPE_ROOT);
+}
+
 static enum result begin_run(struct engine_accept *accept)
 {
     struct engine_execution *execution = accept->execution;
@@ -42,17 +106,11 @@ static enum result begin_run(struct engine_accept *accept)
         return result;
     }
     engine_decision_begin(&decision, execution, accept->output);
-    struct engine_indexes starts = execution->process->starts;
-    const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
-    if (starts.count == 0) {
-        engine_fail_execution(&decision, span_text("StartTaskNotFound"),
-                              ENGINE_TEXT(&decision, "process \"%.*s\" has nothing to start with",
-                                          SPAN_ARG(execution->process->id)));
-    }
-    engine_handler_guard(&decision, execution->process, execution->process->handlers,
-                         ENGINE_SCOPE_ROOT);
-    for (uint32_t i = 0; i < starts.count; i++) {
-        engine_scope_add_token(&decision, root, starts.at[i], ENGINE_NONE, NULL, SPAN_EMPTY);
+    guard(&decision);
+    if (execution->start_node.count > 0) {
+        start_at(&decision);
+    } else {
+        start_plainly(&decision);
     }
     return engine_commit(execution, &decision);
 }
@@ -142,6 +200,8 @@ static const struct {
     [ENGINE_IN_ABORT] = {engine_accept_check_verb, engine_accept_abort},
     [ENGINE_IN_RESTART] = {engine_accept_check_verb, act_start},
     [ENGINE_IN_RETRY] = {engine_accept_check_retry, engine_accept_retry},
+    [ENGINE_IN_MESSAGE] = {engine_accept_check_message, engine_accept_message},
+    [ENGINE_IN_SIGNAL] = {engine_accept_check_signal, engine_accept_signal},
 };
 
 enum result engine_accept(struct engine_execution *execution, const struct engine_input *input,

@@ -27,6 +27,10 @@ enum result engine_accept_check_callback(struct engine_accept *accept);
 enum result engine_accept_callback(struct engine_accept *accept);
 /* Everything that is due by now fires. */
 enum result engine_accept_timer(struct engine_accept *accept);
+enum result engine_accept_check_message(struct engine_accept *accept);
+enum result engine_accept_message(struct engine_accept *accept);
+enum result engine_accept_check_signal(struct engine_accept *accept);
+enum result engine_accept_signal(struct engine_accept *accept);
 enum result engine_accept_check_verb(struct engine_accept *accept);
 enum result engine_accept_check_retry(struct engine_accept *accept);
 enum result engine_accept_suspend(struct engine_accept *accept);

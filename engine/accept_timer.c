@@ -68,7 +68,7 @@ static void decide_wait_over(struct engine_decision *decision, const struct engi
 {
     switch ((enum engine_wait)token->wait) {
     case ENGINE_WAIT_TIMER:
-        engine_emit_token(decision, ENGINE_EVENT_COMPLETED, token);
+        engine_emit_token(decision, ENGINE_EVENT_CAUGHT, token);
         break;
     case ENGINE_WAIT_RETRY:
         engine_emit_token(decision, ENGINE_EVENT_WOKEN, token);

@@ -4,8 +4,8 @@
 #include "engine/activity.h"
 
 #include "engine/failure.h"
+#include "engine/listen.h"
 #include "engine/mapping.h"
-#include "engine/timer.h"
 
 static bool set_inputs(struct engine_decision *decision, const struct engine_visit *visit,
                        struct engine_scene *scene)
@@ -26,18 +26,41 @@ static bool set_inputs(struct engine_decision *decision, const struct engine_vis
     return true;
 }
 
-static bool arm_timers(struct engine_decision *decision, const struct engine_visit *visit,
-                       struct engine_scene *scene)
+static bool is_thrown_at(const struct engine_node *boundary)
 {
+    enum engine_event_kind kind =
+        boundary->event_count == 0 ? ENGINE_ON_NONE : boundary->events[0].kind;
+    return kind == ENGINE_ON_ERROR || kind == ENGINE_ON_ESCALATION ||
+           kind == ENGINE_ON_COMPENSATION || kind == ENGINE_ON_CANCEL;
+}
+
+/* traps.md 7 and 13: subscribed at the host's start; a condition that is true already happens
+ * before the work begins, and may end it. */
+static bool arm_boundaries(struct engine_decision *decision, const struct engine_visit *visit,
+                           struct engine_scene *scene)
+{
+    uint32_t interrupting = ENGINE_NONE;
     for (uint32_t i = 0; i < visit->node->boundaries.count; i++) {
         const struct engine_node *boundary =
             &visit->scope->process->nodes[visit->node->boundaries.at[i]];
-        if (boundary->event_count > 0 && boundary->events[0].kind == ENGINE_ON_TIMER &&
-            !engine_timer_arm(decision, visit, boundary, scene)) {
+        bool met = false;
+        if (!is_thrown_at(boundary) && !engine_listen_arm(decision, visit, boundary, scene, &met)) {
             return false;
         }
+        if (met && boundary->interrupting) {
+            interrupting = interrupting == ENGINE_NONE ? boundary->index : interrupting;
+        } else if (met) {
+            const struct engine_news news = {.node = boundary->index};
+            engine_listen_happen(decision, visit->token, &news);
+        }
     }
-    return true;
+    if (interrupting == ENGINE_NONE) {
+        return true;
+    }
+    const struct engine_news news = {.node = interrupting};
+    engine_decision_step(decision, visit->token, false);
+    engine_listen_happen(decision, visit->token, &news);
+    return false;
 }
 
 /* traps.md 7: subscribed at the host's start; around a body, not around each of its instances. */
@@ -45,7 +68,7 @@ bool engine_activity_listen(struct engine_decision *decision, const struct engin
                             struct engine_scene *scene)
 {
     return visit->token->armed || visit->scope->kind == ENGINE_SCOPE_BODY ||
-           arm_timers(decision, visit, scene);
+           arm_boundaries(decision, visit, scene);
 }
 
 bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit,

@@ -9,7 +9,8 @@
 
 /*
  * Evaluates the inputs and arms the boundary timers, once. *local is what the node's variables are
- * now. False: it failed and that was decided on.
+ * now. False: it failed, or was interrupted before
+ * it began, and that was decided on.
  */
 bool engine_activity_begin(struct engine_decision *decision, const struct engine_visit *visit,
                            struct span *local);

@@ -12,6 +12,7 @@
 #include "engine/encode.h"
 #include "engine/failure.h"
 #include "engine/join.h"
+#include "engine/listen.h"
 #include "engine/loop.h"
 #include "engine/state.h"
 #include "engine/wait.h"
@@ -149,7 +150,7 @@ static enum result look_around(struct engine_execution *execution, struct engine
     while (result == RESULT_OK && found && !engine_execution_frozen(execution)) {
         struct engine_decision decision;
         engine_decision_begin(&decision, execution, output);
-        found = engine_join_fire_inclusive(&decision);
+        found = engine_join_fire_inclusive(&decision) || engine_listen_look(&decision);
         result = found ? engine_commit(execution, &decision) : RESULT_OK;
     }
     return result;
@@ -211,7 +212,8 @@ static const char *end_event(const struct engine_execution *execution)
 /*
  * engine.md 3: tokens wait in joins and nothing in the execution can still act. At the end of a
  * segment every token that is left waits outside, hosts a scope, or stands in a join; so it is
- * enough that nobody waits and no boundary timer runs.
+ * enough that nobody waits and no boundary timer runs, and nobody listens for a message or
+ * signal. (A condition cannot turn by itself.)
  */
 static bool is_deadlocked(struct engine_execution *execution)
 {
@@ -220,7 +222,7 @@ static bool is_deadlocked(struct engine_execution *execution)
         waits += execution->wait_counts[kind];
     }
     engine_execution_refresh_due(execution);
-    return waits == 0 && execution->due_ms == ENGINE_NO_DUE;
+    return waits == 0 && execution->subscription_count == 0 && execution->due_ms == ENGINE_NO_DUE;
 }
 
 static enum result fail_deadlock(struct engine_execution *execution, struct engine_output *output)

@@ -431,6 +431,7 @@ void engine_answer_task(struct engine_decision *decision, const struct engine_vi
         fail_transiently(decision, visit, module, visit->token->answer.reason);
         break;
     case ENGINE_ANSWER_NONE:
+    case ENGINE_ANSWER_EVENT:
         ASSERT_UNREACHABLE();
     }
 }

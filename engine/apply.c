@@ -52,6 +52,10 @@ static const engine_apply_fn apply_table[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_SCOPE_INTERRUPTED] = engine_apply_scope_interrupted,
     [ENGINE_EVENT_RECORDED] = engine_apply_recorded,
     [ENGINE_EVENT_COMPENSATED] = engine_apply_compensated,
+    [ENGINE_EVENT_SUBSCRIBED] = engine_apply_subscribed,
+    [ENGINE_EVENT_TURNED] = engine_apply_turned,
+    [ENGINE_EVENT_CAUGHT] = engine_apply_caught,
+    [ENGINE_EVENT_PUBLISHED] = engine_apply_published,
 };
 
 enum result engine_apply(struct engine_execution *execution, const struct engine_event *event)

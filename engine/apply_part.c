@@ -75,10 +75,56 @@ void engine_part_drop_timer(struct engine_execution *execution, struct engine_to
     engine_pool_give(&execution->timers, slot);
 }
 
-void engine_part_drop_timers(struct engine_execution *execution, struct engine_token *token)
+static uint32_t *count_of(struct engine_execution *execution, uint8_t kind)
 {
-    while (token->timers.count > 0) {
-        engine_part_drop_timer(execution, token, token->timers.first);
+    return kind == ENGINE_ON_CONDITION ? &execution->condition_count
+                                       : &execution->subscription_count;
+}
+
+struct engine_subscription *engine_part_add_subscription(struct engine_execution *execution,
+                                                         struct engine_token *token, uint8_t kind)
+{
+    uint32_t slot = engine_pool_take(&execution->subscriptions, &execution->memory, 0);
+    struct engine_subscription *subscription = engine_pool_at(&execution->subscriptions, slot);
+    if (subscription != NULL) {
+        subscription->token = token->slot.id;
+        subscription->kind = kind;
+        engine_chain_append(&execution->subscriptions, &token->subscriptions, ENGINE_LINK_FIRST,
+                            slot);
+        (*count_of(execution, kind))++;
+    }
+    return subscription;
+}
+
+static void drop_subscription(struct engine_execution *execution, struct engine_token *token,
+                              uint32_t slot)
+{
+    const struct engine_subscription *subscription =
+        engine_pool_at(&execution->subscriptions, slot);
+    (*count_of(execution, subscription->kind))--;
+    engine_chain_remove(&execution->subscriptions, &token->subscriptions, ENGINE_LINK_FIRST, slot);
+    engine_pool_give(&execution->subscriptions, slot);
+}
+
+void engine_part_stop_listening(struct engine_execution *execution, struct engine_token *token,
+                                bool boundary_stays)
+{
+    const struct engine_node *nodes = engine_scope_find(execution, token->scope)->process->nodes;
+    uint32_t next;
+    for (uint32_t slot = token->timers.first; slot != ENGINE_SLOT_NONE; slot = next) {
+        const struct engine_timer *timer = engine_pool_at(&execution->timers, slot);
+        next = engine_chain_next(&execution->timers, ENGINE_LINK_FIRST, slot);
+        if (!boundary_stays || nodes[timer->node].attached_to != token->node) {
+            engine_part_drop_timer(execution, token, slot);
+        }
+    }
+    for (uint32_t slot = token->subscriptions.first; slot != ENGINE_SLOT_NONE; slot = next) {
+        const struct engine_subscription *subscription =
+            engine_pool_at(&execution->subscriptions, slot);
+        next = engine_chain_next(&execution->subscriptions, ENGINE_LINK_FIRST, slot);
+        if (!boundary_stays || nodes[subscription->node].attached_to != token->node) {
+            drop_subscription(execution, token, slot);
+        }
     }
 }
 
@@ -268,7 +314,7 @@ void engine_part_drop_token(struct engine_execution *execution, struct engine_to
 {
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
     engine_part_forget_due(execution, token->due_ms);
-    engine_part_drop_timers(execution, token);
+    engine_part_stop_listening(execution, token, false);
     scope->live -= !token->guard;
     bool dropped =
         engine_token_transition(execution, token, ENGINE_EVENT_CANCELLED, ENGINE_WAIT_NONE);

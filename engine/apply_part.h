@@ -109,6 +109,15 @@ enum result engine_apply_attempt_failed(struct engine_execution *execution,
 enum result engine_apply_linked(struct engine_execution *execution,
                                 const struct engine_event *event);
 
+enum result engine_apply_subscribed(struct engine_execution *execution,
+                                    const struct engine_event *event);
+enum result engine_apply_turned(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_caught(struct engine_execution *execution,
+                                const struct engine_event *event);
+enum result engine_apply_published(struct engine_execution *execution,
+                                   const struct engine_event *event);
+
 /* A copy in the execution's own memory; empty stays empty. */
 struct span engine_part_keep(struct engine_execution *execution, struct span span);
 /* A due time came, or went: due_ms stays the earliest, or becomes unknown. */
@@ -164,6 +173,12 @@ void engine_part_drop_joins(struct engine_execution *execution, struct engine_sc
 void engine_part_drop_token(struct engine_execution *execution, struct engine_token *token);
 void engine_part_drop_timer(struct engine_execution *execution, struct engine_token *token,
                             uint32_t slot);
-void engine_part_drop_timers(struct engine_execution *execution, struct engine_token *token);
+/* A subscription of the token; NULL: arena full. */
+struct engine_subscription *engine_part_add_subscription(struct engine_execution *execution,
+                                                         struct engine_token *token, uint8_t kind);
+/* The token listens for nothing any more: no timers, no subscriptions. `boundary_stays`: but for
+ * what is on its node's boundary. */
+void engine_part_stop_listening(struct engine_execution *execution, struct engine_token *token,
+                                bool boundary_stays);
 
 #endif

@@ -119,7 +119,7 @@ enum result engine_apply_completed(struct engine_execution *execution,
     REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_COMPLETED));
     bool waited = token->state == ENGINE_TOKEN_WAITING;
     engine_part_forget_due(execution, token->due_ms);
-    engine_part_drop_timers(execution, token);
+    engine_part_stop_listening(execution, token, false);
     bool moved =
         engine_token_transition(execution, token, ENGINE_EVENT_COMPLETED, ENGINE_WAIT_NONE);
     ASSERT(moved);
@@ -170,7 +170,7 @@ enum result engine_apply_consumed(struct engine_execution *execution,
 {
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL && engine_token_may(token, ENGINE_EVENT_CONSUMED));
-    engine_part_drop_timers(execution, token);
+    engine_part_stop_listening(execution, token, false);
     engine_scope_find(execution, token->scope)->live--;
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_CONSUMED, ENGINE_WAIT_NONE));
     return RESULT_OK;

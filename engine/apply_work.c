@@ -3,6 +3,7 @@
  */
 #include "engine/apply_part.h"
 
+#include "engine/listen.h"
 #include "engine/payload.h"
 #include "engine/token.h"
 #include "proto/base/assert.h"
@@ -196,8 +197,9 @@ enum result engine_apply_timer_armed(struct engine_execution *execution,
                                      const struct engine_event *event)
 {
     struct engine_token *token = engine_token_find(execution, event->token);
-    REQUIRE(token != NULL &&
-            engine_part_node_is_in(engine_scope_find(execution, token->scope), event->node));
+    REQUIRE(token != NULL);
+    REQUIRE(engine_listen_may(engine_scope_find(execution, token->scope)->process, token->node,
+                              event->node));
     uint32_t slot = engine_pool_take(&execution->timers, &execution->memory, 0);
     struct engine_timer *timer = engine_pool_at(&execution->timers, slot);
     if (timer == NULL) {
@@ -205,6 +207,7 @@ enum result engine_apply_timer_armed(struct engine_execution *execution,
     }
     timer->token = event->token;
     timer->node = event->node;
+    timer->definition = event->other;
     timer->armed_ms = execution->now_ms;
     timer->due_ms = event->at_ms;
     timer->cycle = engine_part_keep(execution, event->text);
@@ -222,7 +225,7 @@ enum result engine_apply_timer_fired(struct engine_execution *execution,
     for (uint32_t slot = token->timers.first; slot != ENGINE_SLOT_NONE;
          slot = engine_chain_next(&execution->timers, ENGINE_LINK_FIRST, slot)) {
         struct engine_timer *timer = engine_pool_at(&execution->timers, slot);
-        if (timer->node != event->node) {
+        if (timer->node != event->node || timer->definition != event->other) {
             continue;
         }
         if (event->at_ms == ENGINE_NO_DUE) {

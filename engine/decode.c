@@ -9,6 +9,7 @@
 #include "engine/apply_part.h"
 #include "engine/element/element.h"
 #include "engine/fields.h"
+#include "engine/listen.h"
 #include "engine/token.h"
 #include "engine/wait.h"
 #include "proto/base/assert.h"
@@ -32,15 +33,16 @@
     X(ENDED_AT, "endedAt")                                                                         \
     X(ERROR_CODE, "errorCode")                                                                     \
     X(ERROR_MESSAGE, "errorMessage")                                                               \
-    X(ERROR_TASK, "errorTaskId") X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(     \
-        CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags")  \
-        X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")    \
-            X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")      \
-                X(REQUEST, "request") X(RESPONSE, "response") X(CONTEXT, "context")                \
-                    X(MODULE, "module") X(OUTPUT, "output") X(RESUME, "__resume")                  \
-                        X(CONVERSATIONS, "conversationHistories") X(EXECUTION, "execution")        \
-                            X(NODES, "nodes") X(FIRST_REQUEST, "firstRequest")                     \
-                                X(FIRST_CONTEXT, "firstContext")                                   \
+    X(ERROR_TASK, "errorTaskId")                                                                   \
+    X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt")          \
+        X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")     \
+            X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
+                X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
+                    X(START_NODE, "startNode") X(REQUEST, "request") X(RESPONSE, "response")       \
+                        X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
+                            X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
+                                EXECUTION, "execution") X(NODES, "nodes")                          \
+                                X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
                                     X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
                                         X(SCOPES, "scopes") X(JOINS, "joins")                      \
                                             X(RECORDS, "records") X(INBOX, "inbox")                \
@@ -65,9 +67,11 @@
     X(ATTEMPTS_BEFORE, "attemptsBefore")                                                           \
     X(RETRIES, "retries")                                                                          \
     X(CALLBACKS, "callbacks")                                                                      \
-    X(CALL, "call") X(PHASE, "phase") X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown")  \
+    X(CALL, "call")                                                                                \
+    X(PHASE, "phase") X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown")                  \
         X(ARMED, "armed") X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")    \
-            X(CALLBACK, "callback") X(TIMERS, "timers") X(ANSWER, "answer")
+            X(CALLBACK, "callback") X(TIMERS, "timers") X(SUBSCRIPTIONS, "subscriptions")          \
+                X(ANSWER, "answer")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -81,16 +85,25 @@
     X(DONE, "done")                                                                                \
     X(ITEMS, "items")                                                                              \
     X(INNER, "inner")                                                                              \
-    X(RESULTS, "results") X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins")            \
-        X(RECORDS, "records")
+    X(RESULTS, "results")                                                                          \
+    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins") X(RECORDS, "records")
 
 #define TIMER_FIELDS(X)                                                                            \
     X(TASK, "taskId")                                                                              \
     X(ARMED_AT, "armedAt")                                                                         \
     X(DUE_AT, "dueAt")                                                                             \
+    X(DEFINITION, "definition")                                                                    \
     X(FIRED, "fired")                                                                              \
     X(CYCLE, "cycl"                                                                                \
              "e")
+
+#define SUBSCRIPTION_FIELDS(X)                                                                     \
+    X(TASK, "taskId")                                                                              \
+    X(KIND, "kind")                                                                                \
+    X(DEFINITION, "definition")                                                                    \
+    X(HELD, "held")                                                                                \
+    X(NAME, "name")                                                                                \
+    X(KEY, "key")
 
 #define ANSWER_FIELDS(X)                                                                           \
     X(KIND, "kind")                                                                                \
@@ -100,22 +113,25 @@
     X(RETRY_AFTER, "retryAfterMs")                                                                 \
     X(BODY, "body") X(OUTPUT, "output") X(ERROR, "error") X(REASON, "reason")
 
-#define FIELD_NAME(symbol, name)      ENGINE_NAME(name),
-#define SNAPSHOT_SYMBOL(symbol, name) SNAPSHOT_##symbol,
-#define TOKEN_SYMBOL(symbol, name)    TOKEN_##symbol,
-#define SCOPE_SYMBOL(symbol, name)    SCOPE_##symbol,
-#define TIMER_SYMBOL(symbol, name)    TIMER_##symbol,
-#define ANSWER_SYMBOL(symbol, name)   ANSWER_##symbol,
+#define FIELD_NAME(symbol, name)          ENGINE_NAME(name),
+#define SNAPSHOT_SYMBOL(symbol, name)     SNAPSHOT_##symbol,
+#define TOKEN_SYMBOL(symbol, name)        TOKEN_##symbol,
+#define SCOPE_SYMBOL(symbol, name)        SCOPE_##symbol,
+#define TIMER_SYMBOL(symbol, name)        TIMER_##symbol,
+#define ANSWER_SYMBOL(symbol, name)       ANSWER_##symbol,
+#define SUBSCRIPTION_SYMBOL(symbol, name) SUBSCRIPTION_##symbol,
 enum { SNAPSHOT_FIELDS(SNAPSHOT_SYMBOL) SNAPSHOT_FIELD_COUNT };
 enum { TOKEN_FIELDS(TOKEN_SYMBOL) TOKEN_FIELD_COUNT };
 enum { SCOPE_FIELDS(SCOPE_SYMBOL) SCOPE_FIELD_COUNT };
 enum { TIMER_FIELDS(TIMER_SYMBOL) TIMER_FIELD_COUNT };
 enum { ANSWER_FIELDS(ANSWER_SYMBOL) ANSWER_FIELD_COUNT };
+enum { SUBSCRIPTION_FIELDS(SUBSCRIPTION_SYMBOL) SUBSCRIPTION_FIELD_COUNT };
 static const struct span snapshot_names[] = {SNAPSHOT_FIELDS(FIELD_NAME)};
 static const struct span token_names[] = {TOKEN_FIELDS(FIELD_NAME)};
 static const struct span scope_names[] = {SCOPE_FIELDS(FIELD_NAME)};
 static const struct span timer_names[] = {TIMER_FIELDS(FIELD_NAME)};
 static const struct span answer_names[] = {ANSWER_FIELDS(FIELD_NAME)};
+static const struct span subscription_names[] = {SUBSCRIPTION_FIELDS(FIELD_NAME)};
 
 /* Depth of our own maps around a payload. */
 enum { DECODE_DEPTH_OWN = 12 };
@@ -345,12 +361,58 @@ static enum result read_timers(struct engine_execution *execution, struct engine
         timer->token = token->slot.id;
         timer->cycle = keep_text(execution, fields[TIMER_CYCLE]);
         REQUIRE(find_node(process, fields[TIMER_TASK], &timer->node));
-        REQUIRE(process->nodes[timer->node].attached_to == token->node ||
-                (token->guard && process->nodes[timer->node].scope == token->node));
+        REQUIRE(take_u32(fields[TIMER_DEFINITION], 0, &timer->definition));
+        REQUIRE(engine_listen_may(process, token->node, timer->node) &&
+                engine_listen_has(process, timer->node, timer->definition, ENGINE_ON_TIMER));
         REQUIRE(fields[TIMER_DUE_AT].count > 0 &&
                 engine_fields_time(fields[TIMER_DUE_AT], 0, &timer->due_ms));
         REQUIRE(engine_fields_time(fields[TIMER_ARMED_AT], 0, &timer->armed_ms));
         REQUIRE(take_u32(fields[TIMER_FIRED], 0, &timer->fired));
+    }
+    return RESULT_OK;
+}
+
+static uint8_t subscription_kind(struct span name)
+{
+    static const enum engine_event_kind kinds[] = {ENGINE_ON_MESSAGE, ENGINE_ON_SIGNAL,
+                                                   ENGINE_ON_CONDITION};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (span_is(name, engine_event_kind_name(kinds[i]))) {
+            return (uint8_t)kinds[i];
+        }
+    }
+    return ENGINE_ON_NONE;
+}
+
+static enum result read_subscriptions(struct engine_execution *execution,
+                                      struct engine_token *token,
+                                      const struct engine_process *process, struct span array)
+{
+    struct wire_map_walk walk = wire_array_begin(array);
+    struct span map;
+    REQUIRE(engine_fields_is(array, WIRE_ARRAY));
+    while (wire_array_next(&walk, &map)) {
+        struct span fields[SUBSCRIPTION_FIELD_COUNT];
+        uint32_t node, definition;
+        uint8_t held;
+        REQUIRE(wire_is(map, WIRE_MAP));
+        engine_fields_read(map, subscription_names, SUBSCRIPTION_FIELD_COUNT, fields);
+        uint8_t kind = subscription_kind(wire_string_or(fields[SUBSCRIPTION_KIND], ""));
+        REQUIRE(kind != ENGINE_ON_NONE && find_node(process, fields[SUBSCRIPTION_TASK], &node));
+        REQUIRE(take_u32(fields[SUBSCRIPTION_DEFINITION], 0, &definition));
+        REQUIRE(take_u8(fields[SUBSCRIPTION_HELD], 1, &held));
+        REQUIRE(engine_listen_may(process, token->node, node) &&
+                engine_listen_has(process, node, definition, kind));
+        struct engine_subscription *subscription =
+            engine_part_add_subscription(execution, token, kind);
+        if (subscription == NULL) {
+            return RESULT_LIMIT;
+        }
+        subscription->node = node;
+        subscription->definition = definition;
+        subscription->held = held != 0;
+        subscription->name = keep_text(execution, fields[SUBSCRIPTION_NAME]);
+        subscription->key = keep_text(execution, fields[SUBSCRIPTION_KEY]);
     }
     return RESULT_OK;
 }
@@ -364,7 +426,7 @@ static enum result read_answer(struct engine_execution *execution, struct engine
     }
     REQUIRE(wire_is(map, WIRE_MAP));
     engine_fields_read(map, answer_names, ANSWER_FIELD_COUNT, fields);
-    REQUIRE(take_u8(fields[ANSWER_KIND], ENGINE_ANSWER_TIMEOUT, &answer->kind));
+    REQUIRE(take_u8(fields[ANSWER_KIND], ENGINE_ANSWER_EVENT, &answer->kind));
     REQUIRE(take_u8(fields[ANSWER_OUTCOME], PROTO_CALL_REFUSED, &answer->outcome));
     REQUIRE(take_u8(fields[ANSWER_PHASE], ENGINE_PHASE_CANCEL, &answer->phase));
     REQUIRE(take_u32(fields[ANSWER_STATUS], 0, &answer->status));
@@ -408,6 +470,11 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
     return RESULT_OK;
 }
 
+static bool is_for_task(const struct engine_answer *answer)
+{
+    return answer->kind != ENGINE_ANSWER_NONE && answer->kind != ENGINE_ANSWER_EVENT;
+}
+
 /* Parts that go with a state, and must be there with it. */
 static enum result read_state(struct engine_execution *execution, struct engine_token *token,
                               uint8_t state, const struct span *fields,
@@ -428,7 +495,7 @@ static enum result read_state(struct engine_execution *execution, struct engine_
     REQUIRE(!token->guard || ((outside || state == ENGINE_TOKEN_LISTENING) &&
                               process->nodes[token->node].triggered_by_event));
     REQUIRE(!inside || token->child != 0);
-    REQUIRE(state != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
+    REQUIRE(state != ENGINE_TOKEN_ANSWERED || is_for_task(&token->answer));
     if (state == ENGINE_TOKEN_WAITING) {
         token->wait = engine_wait_parse(wire_string_or(fields[TOKEN_WAIT], ""));
         token->detail = engine_part_keep(execution, fields[TOKEN_DETAIL]);
@@ -443,7 +510,7 @@ static enum result read_state(struct engine_execution *execution, struct engine_
         REQUIRE(engine_token_is_ready(token->resume) &&
                 engine_element_reaches(kind, token->resume));
         REQUIRE(token->resume != ENGINE_TOKEN_RETURNING || token->child != 0);
-        REQUIRE(token->resume != ENGINE_TOKEN_ANSWERED || token->answer.kind != ENGINE_ANSWER_NONE);
+        REQUIRE(token->resume != ENGINE_TOKEN_ANSWERED || is_for_task(&token->answer));
     }
     return RESULT_OK;
 }
@@ -468,6 +535,7 @@ static enum result read_token(struct engine_execution *execution, struct span ma
     token->scope = scope_id;
     token->node = node;
     token->timers = ENGINE_CHAIN_EMPTY;
+    token->subscriptions = ENGINE_CHAIN_EMPTY;
     enum result result = read_work(execution, token, fields);
     result =
         result != RESULT_OK ? result : read_answer(execution, &token->answer, fields[TOKEN_ANSWER]);
@@ -475,6 +543,9 @@ static enum result read_token(struct engine_execution *execution, struct span ma
     result = result != RESULT_OK
                  ? result
                  : read_timers(execution, token, scope->process, fields[TOKEN_TIMERS]);
+    result = result != RESULT_OK ? result
+                                 : read_subscriptions(execution, token, scope->process,
+                                                      fields[TOKEN_SUBSCRIPTIONS]);
     if (result == RESULT_OK) {
         engine_token_restore(execution, token, state);
     }
@@ -706,6 +777,7 @@ static enum result read_start(const struct engine_library *library, const struct
     start->channel = wire_string_or(fields[SNAPSHOT_CHANNEL], "");
     start->channel_session_id = wire_string_or(fields[SNAPSHOT_CHANNEL_SESSION_ID], "");
     start->traceparent = wire_string_or(fields[SNAPSHOT_TRACEPARENT], "");
+    start->start_node = wire_string_or(fields[SNAPSHOT_START_NODE], "");
     start->is_test = wire_bool_or(fields[SNAPSHOT_IS_TEST], false);
     start->process = library->process(library, start->project,
                                       wire_string_or(fields[SNAPSHOT_PROCESS], ""), version);

@@ -148,8 +148,29 @@ static void write_timers(const struct engine_execution *execution, const struct 
         write_node(writer, process, timer->node);
         ENGINE_PACK_TIME(execution, writer, "armedAt", timer->armed_ms);
         ENGINE_PACK_TIME(execution, writer, "dueAt", timer->due_ms);
+        OPTIONAL_UINT("definition", timer->definition);
         OPTIONAL_UINT("fired", timer->fired);
         OPTIONAL_STRING("cycle", timer->cycle);
+        wire_close_map(writer, mark, count);
+    }
+}
+
+static void write_subscriptions(const struct engine_execution *execution,
+                                const struct engine_token *token,
+                                const struct engine_process *process, struct wire_writer *writer)
+{
+    wire_write_array(writer, token->subscriptions.count);
+    for (ENGINE_EACH(const struct engine_subscription, subscription, &execution->subscriptions,
+                     &token->subscriptions, ENGINE_LINK_FIRST)) {
+        uint32_t count = 2;
+        size_t mark = wire_open_map(writer);
+        ENGINE_PACK(writer, "taskId");
+        write_node(writer, process, subscription->node);
+        ENGINE_PACK_STRING(writer, "kind", span_text(engine_event_kind_name(subscription->kind)));
+        OPTIONAL_UINT("definition", subscription->definition);
+        OPTIONAL_UINT("held", (uint32_t)subscription->held);
+        OPTIONAL_STRING("name", subscription->name);
+        OPTIONAL_STRING("key", subscription->key);
         wire_close_map(writer, mark, count);
     }
 }
@@ -221,6 +242,11 @@ static void write_token(const struct engine_execution *execution, const struct e
     if (token->timers.count > 0) {
         ENGINE_PACK(writer, "timers");
         write_timers(execution, token, process, writer);
+        count++;
+    }
+    if (token->subscriptions.count > 0) {
+        ENGINE_PACK(writer, "subscriptions");
+        write_subscriptions(execution, token, process, writer);
         count++;
     }
     if (token->answer.kind != ENGINE_ANSWER_NONE) {
@@ -443,6 +469,7 @@ static uint32_t write_counters(const struct engine_execution *execution, struct 
     OPTIONAL_UINT("scopeNext", execution->scope_next == 2 ? 0 : execution->scope_next);
     OPTIONAL_UINT("callLast", execution->call_last);
     OPTIONAL_STRING("traceparent", execution->traceparent);
+    OPTIONAL_STRING("startNode", execution->start_node);
     return count;
 }
 
@@ -573,6 +600,7 @@ struct span engine_encode_start(const struct engine_execution *execution, struct
     OPTIONAL_VALUE("context", execution->first_context);
     OPTIONAL_VALUE("execution", execution->first_execution);
     OPTIONAL_STRING("traceparent", execution->traceparent);
+    OPTIONAL_STRING("startNode", execution->start_node);
     engine_pack_map_close(writer, mark, count);
     return wire_writer_span(writer);
 }

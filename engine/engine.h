@@ -71,6 +71,16 @@ enum engine_input_kind {
     ENGINE_IN_ABORT,
     ENGINE_IN_RESTART,
     ENGINE_IN_RETRY, /* a failed step again */
+    /*
+     * A message for this execution, which whoever correlates messages found to be wanted by
+     * engine_subscriptions: by name, and by correlation key unless the subscription has none. One
+     * subscription takes it: the one with an equal key first, then the oldest token's. Refused with
+     * RESULT_NOT_FOUND and NotWaiting, nothing changed: the subscription ended meanwhile; the
+     * message is still yours to buffer. An accepted one is consumed; it must not be given twice.
+     */
+    ENGINE_IN_MESSAGE,
+    /* A signal: every subscription of that name takes it. RESULT_NOT_FOUND: there is none. */
+    ENGINE_IN_SIGNAL,
 };
 
 struct engine_input {
@@ -80,11 +90,14 @@ struct engine_input {
     uint32_t attempt; /* CALL_DONE: proto_call.attempt as the CALL effect had it: a number that
                          names the call */
     const struct proto_call_done *call; /* CALL_DONE; borrowed for the call */
-    struct span task_id; /* CALLBACK, RETRY: node id, empty: the only one that waits */
-    struct span payload; /* CALLBACK: value (empty: nil) */
-    struct span output;  /* CALLBACK: block result, or empty */
-    struct span error;   /* CALLBACK: MAP value {"code","message","bpmnError"?}, or empty */
-    struct span reason;  /* ABORT: for the log */
+    struct span task_id;         /* CALLBACK, RETRY: node id, empty: the only one that waits */
+    struct span payload;         /* CALLBACK, MESSAGE, SIGNAL: value (empty: nil) */
+    struct span output;          /* CALLBACK: block result, or empty */
+    struct span error;           /* CALLBACK: MAP value {"code","message","bpmnError"?}, or empty */
+    struct span reason;          /* ABORT: for the log */
+    struct span name;            /* MESSAGE, SIGNAL */
+    struct span correlation_key; /* MESSAGE: text, or empty */
+    struct span message_id;      /* MESSAGE: for the journal, or empty */
 };
 
 /* What a new execution starts with; copied by engine_new. Payloads are MAP values or empty. */
@@ -100,6 +113,12 @@ struct engine_start {
     struct span traceparent; /* from the caller, or empty */
     bool is_test;
     const struct engine_process *process;
+    /*
+     * Id of the node at which every run begins, or empty: the process's plain starts. A start
+     * event, or what engine_process_started_by found. A message's payload is the caller's to put
+     * into `execution`.
+     */
+    struct span start_node;
 };
 
 /* ---- outputs ---- */
@@ -111,6 +130,7 @@ enum engine_effect_kind {
     ENGINE_EFFECT_STEP_DONE,   /* a step's work is over: encode its blob now (engine_step_encode):
                                   as.step */
     ENGINE_EFFECT_AUDIT,       /* an audit message: as.audit */
+    ENGINE_EFFECT_PUBLISH,     /* a message or signal is thrown: as.publish */
     ENGINE_EFFECT_SEGMENT_END, /* no token can move and no call is in flight: waiting or ended:
                                   as.segment */
 };
@@ -127,6 +147,19 @@ struct engine_effect {
             bool wait; /* the step is a wait (callback, human, timer …): kept in `steps = waits`
                           mode too */
         } step;
+        /*
+         * To whoever correlates: a message to one receiver, a signal to all that listen, this
+         * execution included. `id` is the same when the effect is made again from the journal's
+         * PUBLISHED event (engine_recover does not make it again): consume each id once.
+         */
+        struct {
+            bool is_signal;
+            struct span id;
+            struct span name;
+            struct span correlation_key; /* text, or empty */
+            struct span payload;         /* value, or empty */
+            int64_t ttl_ms; /* how long a message waits for its catch; 0: the default */
+        } publish;
         struct {
             uint32_t revision;
             struct span message; /* MAP value of interfaces.md 5 */
@@ -228,6 +261,12 @@ uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wir
 /* executionMap as one ARRAY value: {sequence, stepId, taskId, at, token, process?} each, oldest
  * first, at most LIMIT_HISTORY. */
 void engine_steps(const struct engine_execution *execution, struct wire_writer *writer);
+/*
+ * What it listens for now: {token, taskId, kind: "message" or "signal", name, correlationKey?} each
+ * as one value; returns how many. It changes with every call of engine_accept and engine_advance; a
+ * subscription without a correlation key takes any message of its name.
+ */
+uint32_t engine_subscriptions(const struct engine_execution *execution, struct wire_writer *writer);
 /* Human tasks waiting in it: {executionId, process, taskId, taskName, assignee?, candidateGroups?,
  * candidateUsers?, formKey?, dueAt?, since, data} each as one value; returns how many. */
 uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writer *writer);

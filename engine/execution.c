@@ -49,6 +49,7 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     execution->channel = arena_copy(memory, start->channel);
     execution->channel_session_id = arena_copy(memory, start->channel_session_id);
     execution->traceparent = arena_copy(memory, start->traceparent);
+    execution->start_node = arena_copy(memory, start->start_node);
     execution->first_request = arena_copy(memory, start->request);
     execution->first_context = arena_copy(memory, start->context);
     execution->first_execution = arena_copy(memory, start->execution);
@@ -62,6 +63,7 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     engine_pool_init(&execution->tokens, sizeof(struct engine_token));
     engine_pool_init(&execution->scopes, sizeof(struct engine_scope));
     engine_pool_init(&execution->timers, sizeof(struct engine_timer));
+    engine_pool_init(&execution->subscriptions, sizeof(struct engine_subscription));
     engine_pool_init(&execution->joins, sizeof(struct engine_join_tokens));
     engine_pool_init(&execution->results, sizeof(struct engine_instance_result));
     engine_pool_init(&execution->records, sizeof(struct engine_record));
@@ -228,6 +230,11 @@ static void keep_tokens(struct engine_execution *execution, struct arena *arena)
                              ENGINE_LINK_FIRST)) {
                 keep(arena, &timer->cycle);
             }
+            for (ENGINE_EACH(struct engine_subscription, subscription, &execution->subscriptions,
+                             &token->subscriptions, ENGINE_LINK_FIRST)) {
+                keep(arena, &subscription->name);
+                keep(arena, &subscription->key);
+            }
         }
     }
 }
@@ -283,7 +290,8 @@ static void keep_payloads(struct engine_execution *execution, struct arena *aren
                             &execution->response,      &execution->module,
                             &execution->resume,        &execution->output,
                             &execution->conversations, &execution->error_code,
-                            &execution->error_message, &execution->error_task};
+                            &execution->error_message, &execution->error_task,
+                            &execution->start_node};
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
         keep(arena, spans[i]);
     }
@@ -315,6 +323,7 @@ void engine_execution_tidy(struct engine_execution *execution)
     bool moved = engine_pool_move(&execution->tokens, &fresh) &&
                  engine_pool_move(&execution->scopes, &fresh) &&
                  engine_pool_move(&execution->timers, &fresh) &&
+                 engine_pool_move(&execution->subscriptions, &fresh) &&
                  engine_pool_move(&execution->joins, &fresh) &&
                  engine_pool_move(&execution->results, &fresh) &&
                  engine_pool_move(&execution->records, &fresh);

@@ -73,7 +73,8 @@ enum engine_answer_kind {
     ENGINE_ANSWER_NONE,
     ENGINE_ANSWER_REPLY,
     ENGINE_ANSWER_CALLBACK,
-    ENGINE_ANSWER_TIMEOUT
+    ENGINE_ANSWER_TIMEOUT,
+    ENGINE_ANSWER_EVENT
 };
 
 enum engine_scope_kind {
@@ -104,7 +105,7 @@ struct engine_answer {
     uint8_t phase;   /* REPLY: of which call */
     uint32_t status;
     int64_t retry_after_ms;
-    struct span body;   /* REPLY: value; CALLBACK: payload */
+    struct span body;   /* REPLY: value; CALLBACK: payload; EVENT: what came with it, or empty */
     struct span output; /* CALLBACK */
     struct span reason; /* REPLY: text; CALLBACK: error MAP */
 };
@@ -133,11 +134,12 @@ struct engine_token {
     bool guard; /* before an event sub-process, for as long as the scope lives; no part of `live` */
     int64_t since_ms; /* in WAITING */
     int64_t due_ms;   /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
-    struct engine_chain timers; /* boundary timers on its node */
-    struct span own;            /* MAP, or empty: an instance's element and counter */
-    struct span local;          /* MAP, or empty: made by the node's inputs */
-    struct span output;         /* last result on its path: `output` in expressions */
-    struct span detail;         /* WAITING: MAP, or empty */
+    struct engine_chain timers; /* boundary timers on its node, and times among several triggers */
+    struct engine_chain subscriptions;
+    struct span own;      /* MAP, or empty: an instance's element and counter */
+    struct span local;    /* MAP, or empty: made by the node's inputs */
+    struct span output;   /* last result on its path: `output` in expressions */
+    struct span detail;   /* WAITING: MAP, or empty */
     struct span callback; /* payload of the callback that its module is being told of, or empty */
     struct engine_answer answer;
 };
@@ -147,11 +149,24 @@ enum { ENGINE_LINK_QUEUE = ENGINE_LINK_FIRST, ENGINE_LINK_IN_SCOPE = ENGINE_LINK
 struct engine_timer {
     struct engine_slot slot; /* links: its host's timers */
     uint32_t token;          /* host */
-    uint32_t node;           /* boundary event */
+    uint32_t node;           /* boundary event, or one that its host waits for */
+    uint32_t definition;     /* which of the event's */
     uint32_t fired;
     int64_t armed_ms;
     int64_t due_ms;
     struct span cycle; /* ISO text, or empty */
+};
+
+/* What a token listens for besides time. */
+struct engine_subscription {
+    struct engine_slot slot; /* links: its token's subscriptions */
+    uint32_t token;
+    uint32_t node;       /* the event: the token's own, on its boundary, or behind its gateway */
+    uint32_t definition; /* which of the event's */
+    uint8_t kind;        /* enum engine_event_kind: message, signal or condition */
+    bool held;           /* condition: true when last looked at; else: came, others must too */
+    struct span name;    /* of the message or signal */
+    struct span key;     /* correlation key, or empty */
 };
 
 /* Tokens that wait in a join, on one flow. */
@@ -236,6 +251,7 @@ struct engine_execution {
                              and audit message */
     uint32_t identity_pairs;
     bool is_test;
+    struct span start_node; /* id of the node that a run begins at, or empty: the plain starts */
 
     uint32_t run; /* 0: not started */
     uint8_t end;  /* enum engine_end */
@@ -275,6 +291,7 @@ struct engine_execution {
     struct engine_pool tokens;
     struct engine_pool scopes;
     struct engine_pool timers;
+    struct engine_pool subscriptions;
     struct engine_pool joins;
     struct engine_pool results;
     struct engine_pool records;
@@ -283,6 +300,8 @@ struct engine_execution {
     struct engine_chain scope_order;
     uint32_t token_count;
     uint32_t call_count;                     /* tokens in CALLING */
+    uint32_t subscription_count;             /* for messages and signals */
+    uint32_t condition_count;                /* subscriptions for conditions */
     uint32_t inclusive_count;                /* join records of inclusive and complex gateways */
     uint32_t wait_counts[ENGINE_WAIT_COUNT]; /* tokens in WAITING, by kind */
 

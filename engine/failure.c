@@ -161,11 +161,11 @@ static bool begin_catcher(struct engine_decision *decision, const struct engine_
     set_variable(decision, catcher, event->events[0].code_variable, code);
     set_variable(decision, catcher, event->events[0].message_variable, message);
     if (catcher->host == NULL) {
-        engine_handler_begin(decision, catcher->scope, event, visit->token, output);
+        (void)engine_handler_begin(decision, catcher->scope, event, visit->token, output);
         return !engine_handler_interrupts(event);
     }
     if (event->interrupting || event->events[0].kind == ENGINE_ON_ERROR) {
-        engine_scope_interrupt(decision, catcher->host, visit->token, event->index, output);
+        (void)engine_scope_interrupt(decision, catcher->host, visit->token, event->index, output);
         return false;
     }
     engine_scope_add_token(decision, catcher->scope, event->index, ENGINE_NONE, visit->token,

@@ -3,8 +3,8 @@
  */
 #include "engine/handler.h"
 
+#include "engine/listen.h"
 #include "engine/scope.h"
-#include "engine/timer.h"
 
 const struct engine_node *engine_handler_start(const struct engine_process *process,
                                                uint32_t handler)
@@ -53,12 +53,16 @@ void engine_handler_listen(struct engine_decision *decision, const struct engine
     const struct engine_node *start =
         engine_handler_start(visit->scope->process, visit->node->index);
     struct engine_scene scene;
+    bool met;
     engine_scene_init(&scene, decision, visit->scope, visit->token);
-    if (start->events[0].kind == ENGINE_ON_TIMER &&
-        !engine_timer_arm(decision, visit, start, &scene)) {
+    if (!engine_listen_arm(decision, visit, start, &scene, &met)) {
         return;
     }
     engine_emit_token(decision, ENGINE_EVENT_LISTENED, visit->token);
+    if (met) {
+        const struct engine_news news = {.node = start->index};
+        engine_listen_happen(decision, visit->token, &news);
+    }
 }
 
 bool engine_handler_interrupts(const struct engine_node *start)
@@ -66,9 +70,9 @@ bool engine_handler_interrupts(const struct engine_node *start)
     return start->interrupting || start->events[0].kind == ENGINE_ON_ERROR;
 }
 
-void engine_handler_begin(struct engine_decision *decision, const struct engine_scope *scope,
-                          const struct engine_node *start, const struct engine_token *from,
-                          struct span output)
+uint32_t engine_handler_begin(struct engine_decision *decision, const struct engine_scope *scope,
+                              const struct engine_node *start, const struct engine_token *from,
+                              struct span output)
 {
     bool interrupts = engine_handler_interrupts(start);
     if (interrupts) {
@@ -81,4 +85,5 @@ void engine_handler_begin(struct engine_decision *decision, const struct engine_
         event->scope = scope->slot.id;
         event->token = token;
     }
+    return token;
 }

@@ -25,9 +25,9 @@ void engine_handler_listen(struct engine_decision *decision, const struct engine
  * Begins the event sub-process of that start event. Where it interrupts, all else in the scope is
  * taken away. `from`: whose path it goes on with, or NULL.
  */
-void engine_handler_begin(struct engine_decision *decision, const struct engine_scope *scope,
-                          const struct engine_node *start, const struct engine_token *from,
-                          struct span output);
+uint32_t engine_handler_begin(struct engine_decision *decision, const struct engine_scope *scope,
+                              const struct engine_node *start, const struct engine_token *from,
+                              struct span output);
 /* Does it interrupt? An error always does (BPMN 2.0.2 table 10.93). */
 bool engine_handler_interrupts(const struct engine_node *start);
 

@@ -142,3 +142,48 @@ const struct engine_node *engine_process_node(const struct engine_process *proce
     }
     return NULL;
 }
+
+static bool names(const struct engine_node *node, enum engine_event_kind kind, struct span name)
+{
+    if (node->kind == ENGINE_RECEIVE_TASK) {
+        return kind == ENGINE_ON_MESSAGE &&
+               span_equal(node->message_name.count > 0 ? node->message_name : node->id, name);
+    }
+    for (uint32_t i = 0; i < node->event_count; i++) {
+        const struct engine_event_definition *definition = &node->events[i];
+        if (definition->kind == kind &&
+            span_equal(definition->name.count > 0 ? definition->name : node->id, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A node that no flow leads to but one from an instantiating event gateway. */
+static bool is_instantiating_arm(const struct engine_process *process,
+                                 const struct engine_node *node)
+{
+    for (uint32_t i = 0; i < node->incoming.count; i++) {
+        const struct engine_node *source =
+            &process->nodes[process->flows[node->incoming.at[i]].source];
+        if (source->kind == ENGINE_EVENT_GATEWAY && source->instantiate) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct engine_node *engine_process_started_by(const struct engine_process *process,
+                                                    enum engine_event_kind kind, struct span name)
+{
+    for (uint32_t i = 0; i < process->children.count; i++) {
+        const struct engine_node *node = &process->nodes[process->children.at[i]];
+        bool starts = node->kind == ENGINE_START_EVENT ||
+                      (node->kind == ENGINE_RECEIVE_TASK && node->instantiate) ||
+                      is_instantiating_arm(process, node);
+        if (starts && names(node, kind, name)) {
+            return node;
+        }
+    }
+    return NULL;
+}

@@ -314,6 +314,13 @@ void engine_process_index(struct engine_process *process, struct arena *arena);
 /* What a compensation boundary event leads to; NULL: the node is none, or has none. */
 const struct engine_node *engine_compensation_handler(const struct engine_process *process,
                                                       const struct engine_node *node);
+/*
+ * Where a message or signal of that name starts the process: a start event, an instantiating
+ * receive task, or a catch event behind an instantiating event gateway; NULL: nowhere. Names by
+ * expression do not count.
+ */
+const struct engine_node *engine_process_started_by(const struct engine_process *process,
+                                                    enum engine_event_kind kind, struct span name);
 const char *engine_kind_xml_name(enum engine_kind kind);
 const char *engine_kind_trace_name(enum engine_kind kind);
 const char *engine_event_kind_name(enum engine_event_kind kind);

@@ -199,13 +199,14 @@ void engine_scope_drop_calls(struct engine_decision *decision)
     }
 }
 
-void engine_scope_interrupt(struct engine_decision *decision, const struct engine_token *host,
-                            const struct engine_token *from, uint32_t node, struct span output)
+uint32_t engine_scope_interrupt(struct engine_decision *decision, const struct engine_token *host,
+                                const struct engine_token *from, uint32_t node, struct span output)
 {
     const struct engine_scope *scope = engine_scope_find(decision->execution, host->scope);
     ASSERT(scope != NULL && node < scope->process->node_count);
     engine_scope_cancel_inside(decision, host);
     /* The new token first, so that the scope is never without one. */
-    engine_scope_add_token(decision, scope, node, ENGINE_NONE, from, output);
+    uint32_t token = engine_scope_add_token(decision, scope, node, ENGINE_NONE, from, output);
     engine_emit_token(decision, ENGINE_EVENT_CANCELLED, host);
+    return token;
 }

@@ -20,9 +20,10 @@ void engine_scope_terminate(struct engine_decision *decision, const struct engin
 /*
  * Takes `host` with all inside it away and puts a new token on the boundary event `node`, in its
  * place. The new token's path goes on from `from`'s; `output` is what it sees as `output`.
+ * Its id is returned.
  */
-void engine_scope_interrupt(struct engine_decision *decision, const struct engine_token *host,
-                            const struct engine_token *from, uint32_t node, struct span output);
+uint32_t engine_scope_interrupt(struct engine_decision *decision, const struct engine_token *host,
+                                const struct engine_token *from, uint32_t node, struct span output);
 /* A new token in the scope; `from`: whose path and output it goes on with, or NULL. Its id is
  * returned. */
 uint32_t engine_scope_add_token(struct engine_decision *decision, const struct engine_scope *scope,

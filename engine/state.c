@@ -128,6 +128,8 @@ bool engine_state_allows(const struct engine_execution *execution, enum engine_i
     case ENGINE_IN_CALL_DONE:
     case ENGINE_IN_CALLBACK:
     case ENGINE_IN_TIMER:
+    case ENGINE_IN_MESSAGE:
+    case ENGINE_IN_SIGNAL:
     case ENGINE_IN_ABORT:
     case ENGINE_IN_RESTART:
         break;

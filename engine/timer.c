@@ -5,8 +5,7 @@
 
 #include "engine/apply.h"
 #include "engine/failure.h"
-#include "engine/handler.h"
-#include "engine/scope.h"
+#include "engine/listen.h"
 #include "engine/time/iso8601.h"
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
@@ -59,10 +58,10 @@ static void warn_of_past(struct engine_decision *decision, const struct engine_v
 }
 
 static bool find_moment(struct engine_decision *decision, const struct engine_visit *visit,
-                        const struct engine_node *node, struct engine_scene *scene,
+                        const struct engine_node *node, uint32_t place, struct engine_scene *scene,
                         struct moment *moment)
 {
-    const struct engine_event_definition *definition = &node->events[0];
+    const struct engine_event_definition *definition = &node->events[place];
     struct engine_evaluation evaluation = {0};
     enum engine_token_state resume = (enum engine_token_state)visit->token->state;
     struct span what = ENGINE_TEXT(decision, "timer \"%.*s\"", SPAN_ARG(node->id));
@@ -88,17 +87,18 @@ static bool find_moment(struct engine_decision *decision, const struct engine_vi
 }
 
 bool engine_timer_arm(struct engine_decision *decision, const struct engine_visit *visit,
-                      const struct engine_node *boundary, struct engine_scene *scene)
+                      const struct engine_node *event, uint32_t place, struct engine_scene *scene)
 {
     struct moment moment;
-    if (!find_moment(decision, visit, boundary, scene, &moment)) {
+    if (!find_moment(decision, visit, event, place, scene, &moment)) {
         return false;
     }
-    struct engine_event *event =
+    struct engine_event *armed =
         engine_emit_token(decision, ENGINE_EVENT_TIMER_ARMED, visit->token);
-    event->node = boundary->index;
-    event->at_ms = moment.due_ms;
-    event->text = moment.cycle;
+    armed->node = event->index;
+    armed->other = place;
+    armed->at_ms = moment.due_ms;
+    armed->text = moment.cycle;
     return true;
 }
 
@@ -108,7 +108,7 @@ bool engine_timer_due(struct engine_decision *decision, const struct engine_visi
     struct moment moment;
     struct engine_scene scene;
     engine_scene_init(&scene, decision, visit->scope, visit->token);
-    bool found = find_moment(decision, visit, visit->node, &scene, &moment);
+    bool found = find_moment(decision, visit, visit->node, 0, &scene, &moment);
     *due_ms = moment.due_ms;
     return found;
 }
@@ -134,15 +134,12 @@ void engine_timer_fire(struct engine_decision *decision, const struct engine_tok
 {
     const struct engine_scope *scope = engine_scope_find(decision->execution, host->scope);
     ASSERT(scope != NULL && timer->node < scope->process->node_count);
-    const struct engine_node *boundary = &scope->process->nodes[timer->node];
-    struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_TIMER_FIRED, host);
-    event->node = timer->node;
-    event->at_ms = boundary->interrupting ? ENGINE_NO_DUE : next_due(decision, timer);
-    if (host->guard) {
-        engine_handler_begin(decision, scope, boundary, NULL, SPAN_EMPTY);
-    } else if (boundary->interrupting) {
-        engine_scope_interrupt(decision, host, host, timer->node, SPAN_EMPTY);
-    } else {
-        engine_scope_add_token(decision, scope, timer->node, ENGINE_NONE, host, SPAN_EMPTY);
-    }
+    const struct engine_node *event = &scope->process->nodes[timer->node];
+    bool stays = !event->interrupting && (event->attached_to == host->node || host->guard);
+    struct engine_event *fired = engine_emit_token(decision, ENGINE_EVENT_TIMER_FIRED, host);
+    fired->node = timer->node;
+    fired->other = timer->definition;
+    fired->at_ms = stays ? next_due(decision, timer) : ENGINE_NO_DUE;
+    const struct engine_news news = {.node = timer->node, .definition = timer->definition};
+    engine_listen_fire(decision, host, &news);
 }

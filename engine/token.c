@@ -28,7 +28,7 @@ _Static_assert(ENGINE_TOKEN_STATE_COUNT <= 16, "a cell has four bits for the sta
 static const uint8_t token_table[ENGINE_TOKEN_STATE_COUNT][ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_TOKEN_ARRIVED] = {ON(ENTERED) = TO_FRONT(ENTERED), ON(JOINED) = TO_GONE,
                               ON(LISTENED) = TO_PARKED(LISTENING), ON(FAILED) = TO_PARKED(FAILED),
-                              ON(CANCELLED) = TO_GONE},
+                              ON(CANCELLED) = TO_GONE, ON(CAUGHT) = TO_BACK(ARRIVED)},
     [ENGINE_TOKEN_ENTERED] = {WORK_RESULTS},
     [ENGINE_TOKEN_ANSWERED] = {WORK_RESULTS},
     [ENGINE_TOKEN_RETURNING] = {ON(COMPLETED) = TO_FRONT(LEAVING), ON(FAILED) = TO_PARKED(FAILED),
@@ -38,8 +38,8 @@ static const uint8_t token_table[ENGINE_TOKEN_STATE_COUNT][ENGINE_EVENT_TYPE_COU
                               ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_CALLING] = {ON(ANSWERED) = TO_BACK(ANSWERED), ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_WAITING] = {ON(CALLBACK) = TO_BACK(ANSWERED), ON(TIMED_OUT) = TO_BACK(ANSWERED),
-                              ON(WOKEN) = TO_BACK(ENTERED), ON(COMPLETED) = TO_BACK(LEAVING),
-                              ON(CANCELLED) = TO_GONE},
+                              ON(WOKEN) = TO_BACK(ENTERED), ON(CAUGHT) = TO_BACK(ENTERED),
+                              ON(COMPLETED) = TO_BACK(LEAVING), ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_INSIDE] = {ON(SCOPE_SPENT) = TO_FRONT(RETURNING), ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_FAILED] = {ON(RETRIED) = TO_BACK(ENTERED), ON(CANCELLED) = TO_GONE},
     [ENGINE_TOKEN_LISTENING] = {ON(CANCELLED) = TO_GONE},
@@ -105,7 +105,7 @@ static void remove_token(struct engine_execution *execution, struct engine_token
                          uint32_t slot)
 {
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
-    ASSERT(scope != NULL && token->timers.count == 0);
+    ASSERT(scope != NULL && token->timers.count == 0 && token->subscriptions.count == 0);
     engine_chain_remove(&execution->tokens, &scope->tokens, ENGINE_LINK_IN_SCOPE, slot);
     engine_pool_give(&execution->tokens, slot);
     execution->token_count--;
@@ -159,6 +159,7 @@ struct engine_token *engine_token_make(struct engine_execution *execution, uint3
     token->flow = ENGINE_NONE;
     token->due_ms = ENGINE_NO_DUE;
     token->timers = ENGINE_CHAIN_EMPTY;
+    token->subscriptions = ENGINE_CHAIN_EMPTY;
     engine_chain_append(&execution->tokens, &scope->tokens, ENGINE_LINK_IN_SCOPE, slot);
     enqueue(execution, slot, ENGINE_TOKEN_ARRIVED, front);
     execution->token_count++;

@@ -11,13 +11,13 @@ static const struct {
     const char *events;
 } legal[] = {
     {ENGINE_TOKEN_GONE, ""},
-    {ENGINE_TOKEN_ARRIVED, "entered|joined|listens|failed|cancelled|"},
+    {ENGINE_TOKEN_ARRIVED, "entered|joined|caught|listens|failed|cancelled|"},
     {ENGINE_TOKEN_ENTERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_ANSWERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_RETURNING, "completed|failed|cancelled|"},
     {ENGINE_TOKEN_LEAVING, "left|linked|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_CALLING, "answered|cancelled|"},
-    {ENGINE_TOKEN_WAITING, "callback|timed out|woken|completed|cancelled|"},
+    {ENGINE_TOKEN_WAITING, "callback|timed out|woken|caught|completed|cancelled|"},
     {ENGINE_TOKEN_INSIDE, "scope spent|cancelled|"},
     {ENGINE_TOKEN_FAILED, "retried|cancelled|"},
     {ENGINE_TOKEN_LISTENING, "cancelled|"},

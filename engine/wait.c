@@ -131,12 +131,19 @@ void engine_wait_human(struct engine_decision *decision, const struct engine_vis
 
 /* ---- callbacks ---- */
 
+/* A receive task that waits for its message takes a callback that names it, too. */
 static bool takes_callback(const struct engine_execution *execution,
                            const struct engine_token *token, struct span task_id)
 {
-    return token->state == ENGINE_TOKEN_WAITING &&
-           (token->wait == ENGINE_WAIT_CALLBACK || token->wait == ENGINE_WAIT_HUMAN) &&
-           (task_id.count == 0 || span_equal(engine_token_node(execution, token)->id, task_id));
+    if (token->state != ENGINE_TOKEN_WAITING) {
+        return false;
+    }
+    const struct engine_node *node = engine_token_node(execution, token);
+    if (token->wait == ENGINE_WAIT_MESSAGE) {
+        return node->kind == ENGINE_RECEIVE_TASK && span_equal(node->id, task_id);
+    }
+    return (token->wait == ENGINE_WAIT_CALLBACK || token->wait == ENGINE_WAIT_HUMAN) &&
+           (task_id.count == 0 || span_equal(node->id, task_id));
 }
 
 const struct engine_token *engine_wait_next(const struct engine_execution *execution,

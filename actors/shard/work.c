@@ -117,6 +117,8 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
         case ENGINE_EFFECT_AUDIT:
             record_audit(shard, work, effect);
             break;
+        case ENGINE_EFFECT_PUBLISH:
+            break; /* TODO(#3): to the correlation actor */
         case ENGINE_EFFECT_SEGMENT_END: {
             struct engine_view view;
             engine_look(work->execution, &view);

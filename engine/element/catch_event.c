@@ -1,21 +1,30 @@
 /*
- * catch_event.c: intermediate catch events. A timer waits until it is due; at a link only its throw
+ * catch_event.c: intermediate catch events wait for what they name; at a link only its throw
  * event's token arrives.
  */
 #include "engine/element/element.h"
-#include "engine/failure.h"
+#include "engine/listen.h"
 #include "engine/timer.h"
 #include "engine/wait.h"
 
-static void work(struct engine_decision *decision, const struct engine_visit *visit)
+static void wait_for_time(struct engine_decision *decision, const struct engine_visit *visit)
 {
     int64_t due_ms;
-    if (visit->node->event_count == 1 && visit->node->events[0].kind == ENGINE_ON_LINK) {
-        engine_work_pass(decision, visit);
-    } else if (visit->node->event_count != 1 || visit->node->events[0].kind != ENGINE_ON_TIMER) {
-        engine_fail_unsupported(decision, visit);
-    } else if (engine_timer_due(decision, visit, &due_ms)) {
+    if (engine_timer_due(decision, visit, &due_ms)) {
         engine_wait_open(decision, visit, ENGINE_WAIT_TIMER, SPAN_EMPTY, due_ms);
+    }
+}
+
+static void work(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    const struct engine_node *node = visit->node;
+    enum engine_event_kind only = node->event_count == 1 ? node->events[0].kind : ENGINE_ON_NONE;
+    if (engine_listen_came(visit) || only == ENGINE_ON_LINK) {
+        engine_listen_finish(decision, visit);
+    } else if (only == ENGINE_ON_TIMER) {
+        wait_for_time(decision, visit);
+    } else {
+        engine_listen_wait(decision, visit, SPAN_EMPTY);
     }
 }
 

@@ -3,11 +3,12 @@
  * its trigger.
  */
 #include "engine/element/element.h"
+#include "engine/listen.h"
 
 const struct engine_element_ops engine_element_start_event = {
     .name = "startEvent",
     .arrive = engine_arrive_enter,
-    .work = engine_work_pass,
+    .work = engine_listen_finish,
     .answer = engine_never,
     .back = engine_never,
     .leave = engine_leave_activity,

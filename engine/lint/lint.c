@@ -125,6 +125,32 @@ static void check_link(const struct engine_process *process, const struct engine
     }
 }
 
+static bool waits_for_event(const struct engine_node *node)
+{
+    return node->kind == ENGINE_RECEIVE_TASK ||
+           (node->kind == ENGINE_INTERMEDIATE_CATCH_EVENT && !catches_link(node));
+}
+
+/* BPMN 2.0.2 §10.6.6: what follows an event gateway is something to wait for. */
+static void check_event_gateway(const struct engine_process *process,
+                                const struct engine_node *node, struct lint_options options,
+                                struct engine_report *report)
+{
+    enum engine_severity refusal = options.lenient ? ENGINE_WARNING : ENGINE_ERROR;
+    if (node->kind != ENGINE_EVENT_GATEWAY) {
+        return;
+    }
+    for (uint32_t i = 0; i < node->outgoing.count; i++) {
+        const struct engine_node *target =
+            &process->nodes[process->flows[node->outgoing.at[i]].target];
+        if (!waits_for_event(target)) {
+            engine_lint_problem(report, refusal, "event-gateway", node,
+                                "leads to \"%.*s\" (%s), which waits for no event",
+                                SPAN_ARG(target->id), engine_kind_trace_name(target->kind));
+        }
+    }
+}
+
 static void check_starts(const struct engine_process *process, struct engine_report *report)
 {
     bool has_start = false;
@@ -154,6 +180,7 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
         check_support(process, node, options, report);
         check_logic(node, report);
         check_link(process, node, options, report);
+        check_event_gateway(process, node, options, report);
         if (options.is_sound) {
             check_default(process, node, report);
         }

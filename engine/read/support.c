@@ -28,7 +28,7 @@ static const uint8_t kinds[ENGINE_KIND_COUNT] = {
     [ENGINE_PARALLEL_GATEWAY] = SUPPORT_FULL,
     [ENGINE_INCLUSIVE_GATEWAY] = SUPPORT_FULL,
     [ENGINE_COMPLEX_GATEWAY] = SUPPORT_LATER,
-    [ENGINE_EVENT_GATEWAY] = SUPPORT_LATER,
+    [ENGINE_EVENT_GATEWAY] = SUPPORT_FULL,
     [ENGINE_SUB_PROCESS] = SUPPORT_FULL,
     [ENGINE_TRANSACTION] = SUPPORT_FULL,
     [ENGINE_AD_HOC_SUB_PROCESS] = SUPPORT_FULL,
@@ -50,27 +50,27 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
         },
     [SUPPORT_EVENT_PROCESS_START] =
         {
-            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
             [ENGINE_ON_TIMER] = SUPPORT_FULL,
-            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_ERROR] = SUPPORT_FULL,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
             [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
-            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_FULL,
         },
     [SUPPORT_CATCH] =
         {
             [ENGINE_ON_TIMER] = SUPPORT_FULL,
-            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
-            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
-            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
+            [ENGINE_ON_CONDITION] = SUPPORT_FULL,
             [ENGINE_ON_LINK] = SUPPORT_FULL,
         },
     [SUPPORT_THROW] =
         {
             [ENGINE_ON_NONE] = SUPPORT_FULL,
-            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
-            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
             [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
             [ENGINE_ON_LINK] = SUPPORT_FULL,
@@ -79,20 +79,20 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
         {
             [ENGINE_ON_TIMER] = SUPPORT_FULL,
             [ENGINE_ON_ERROR] = SUPPORT_FULL,
-            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
-            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
             [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
-            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_FULL,
             [ENGINE_ON_CANCEL] = SUPPORT_FULL,
         },
     [SUPPORT_BOUNDARY_BESIDE] =
         {
             [ENGINE_ON_TIMER] = SUPPORT_FULL,
-            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
-            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
-            [ENGINE_ON_CONDITION] = SUPPORT_LATER,
+            [ENGINE_ON_CONDITION] = SUPPORT_FULL,
             /* cancelActivity means nothing to it: a handler runs after its activity has completed
              */
             [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
@@ -102,8 +102,8 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
             [ENGINE_ON_NONE] = SUPPORT_FULL,
             [ENGINE_ON_ERROR] = SUPPORT_FULL,
             [ENGINE_ON_TERMINATE] = SUPPORT_FULL,
-            [ENGINE_ON_MESSAGE] = SUPPORT_LATER,
-            [ENGINE_ON_SIGNAL] = SUPPORT_LATER,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_ESCALATION] = SUPPORT_FULL,
             [ENGINE_ON_COMPENSATION] = SUPPORT_FULL,
             [ENGINE_ON_CANCEL] = SUPPORT_FULL,
@@ -119,8 +119,8 @@ static const struct {
     [SUPPORT_SEQUENTIAL_INSTANCES] = {SUPPORT_FULL, "a sequential multi-instance activity"},
     [SUPPORT_COMPENSATION_HANDLER] = {SUPPORT_FULL, "a compensation handler"},
     [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_FULL, "an event sub-process"},
-    [SUPPORT_INSTANTIATING] = {SUPPORT_LATER, "instantiate=\"true\""},
-    [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_LATER, "an event with several triggers"},
+    [SUPPORT_INSTANTIATING] = {SUPPORT_BY_HAND, "instantiate=\"true\""},
+    [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_FULL, "an event with several triggers"},
     [SUPPORT_BLOCK_JOIN] = {SUPPORT_LATER, "a block that waits for several faces"},
     [SUPPORT_BLOCK_RESULT] = {SUPPORT_LATER, "a block whose result selects its faces"},
 };
@@ -196,12 +196,32 @@ static void lower(struct support_verdict *verdict, enum support support, const c
     }
 }
 
+/* Of several triggers, those that are waited for or sent, and what an end event does last. */
+static bool is_told_apart(const struct engine_node *node)
+{
+    for (uint32_t i = 0; i < node->event_count; i++) {
+        enum engine_event_kind kind = node->events[i].kind;
+        bool is_last = kind == ENGINE_ON_ERROR || kind == ENGINE_ON_TERMINATE;
+        if (kind != ENGINE_ON_MESSAGE && kind != ENGINE_ON_SIGNAL && kind != ENGINE_ON_TIMER &&
+            kind != ENGINE_ON_CONDITION && !(is_last && node->kind == ENGINE_END_EVENT)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void judge_event(const struct engine_process *process, const struct engine_node *node,
                         struct support_verdict *out)
 {
     enum support_place place = place_of(process, node);
     enum engine_event_kind event = node->event_count == 0 ? ENGINE_ON_NONE : node->events[0].kind;
     enum support support = events[place][event];
+    for (uint32_t i = 1; i < node->event_count; i++) {
+        if (events[place][node->events[i].kind] < support) {
+            event = node->events[i].kind;
+            support = events[place][event];
+        }
+    }
     if (support < out->support) {
         const char *name = engine_event_kind_name(event);
         const char *before = places[place].before;
@@ -209,6 +229,9 @@ static void judge_event(const struct engine_process *process, const struct engin
                        article(before[0] == '\0' ? name : before), before, name,
                        places[place].after);
         lower(out, support, out->text);
+    }
+    if (node->event_count > 1 && !is_told_apart(node)) {
+        lower(out, SUPPORT_LATER, "an event with triggers of such different kinds");
     }
     if (node->event_count > 1 && place != SUPPORT_START) {
         lower(out, markers[SUPPORT_SEVERAL_TRIGGERS].support,

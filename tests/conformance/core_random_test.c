@@ -154,6 +154,27 @@ static const char *const models[] = {
                                                "endEvent>" FLOW("s", "m") FLOW("m", "sub")
                                                    FLOW("b", "fix") FLOW("fix", "m")
                                                        FLOW("sub", "h") FLOW("h", "t")),
+    /* messages, signals and conditions: caught, thrown, at a gateway, on boundaries */
+    WORLD_FILE("<message id='M' name='m'/><signal id='S' name='s'/>" WORLD_PROCESS(
+        "p",
+        START("s") XOR("i") "<eventBasedGateway id='g'/>" SERVICE("a") USER(
+            "u") "<intermediateCatchEvent id='cm'><messageEventDefinition messageRef='M'/>"
+                 "</intermediateCatchEvent><intermediateCatchEvent id='ct'><timerEventDefinition>"
+                 "<timeDuration>PT40S</timeDuration></timerEventDefinition>"
+                 "</intermediateCatchEvent><intermediateCatchEvent id='all' "
+                 "parallelMultiple='true'><messageEventDefinition messageRef='M'/>"
+                 "<signalEventDefinition signalRef='S'/></intermediateCatchEvent>"
+                 "<boundaryEvent id='bm' attachedToRef='u' cancelActivity='false'>"
+                 "<messageEventDefinition messageRef='M'/></boundaryEvent><boundaryEvent id='bc' "
+                 "attachedToRef='u' cancelActivity='false'><conditionalEventDefinition>"
+                 "<condition>=again = true</condition></conditionalEventDefinition></boundaryEvent>"
+                 "<boundaryEvent id='bs' attachedToRef='u'><signalEventDefinition signalRef='S'/>"
+                 "</boundaryEvent><intermediateThrowEvent id='t'><signalEventDefinition "
+                 "signalRef='S'/></intermediateThrowEvent><endEvent id='e'>"
+                 "<messageEventDefinition messageRef='M'/></endEvent>" TASK("note") FLOW("s", "i")
+                     FLOW("i", "g") FLOW("s", "a") FLOW("a", "t") FLOW("t", "u") FLOW("g", "cm")
+                         FLOW("g", "ct") FLOW("cm", "all") FLOW("ct", "e") FLOW("all", "e")
+                             FLOW("u", "e") FLOW("bm", "note") FLOW("bc", "note") FLOW("bs", "e"))),
 };
 
 static const char modules[] =
@@ -209,9 +230,13 @@ static void act(struct world *world, uint64_t *random)
     } else if (choice < 70) {
         (void)world_callback(world, tasks[below(random, sizeof tasks / sizeof tasks[0])],
                              "{\"said\":1}");
-    } else if (choice < 82) {
+    } else if (choice < 74) {
+        (void)world_message(world, "m", NULL, "{\"heard\":1}");
+    } else if (choice < 77) {
+        (void)world_signal(world, "s", NULL);
+    } else if (choice < 84) {
         world_pass(world, below(random, 40000));
-    } else if (choice < 86) {
+    } else if (choice < 87) {
         world_sleep(world, below(random, 400000));
     } else if (choice < 92) {
         world_crash(world);
@@ -240,7 +265,8 @@ static bool settle(struct world *world)
         } else if (!world_callback(world, NULL, "{}") && !world_callback(world, "u", "{}") &&
                    !world_callback(world, "a", "{}") && !world_callback(world, "qa", "{}") &&
                    !world_callback(world, "b", "{}") && !world_callback(world, "fix", "{}") &&
-                   !world_callback(world, "b1", "{}")) {
+                   !world_callback(world, "b1", "{}") && !world_message(world, "m", NULL, NULL) &&
+                   !world_signal(world, "s", NULL)) {
             world_pass(world, 60000);
         }
     }

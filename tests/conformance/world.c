@@ -224,6 +224,13 @@ static void write_effect(const struct engine_effect *effect, struct wire_writer 
         wire_write_int(writer, effect->as.cancel.token);
         wire_write_int(writer, effect->as.cancel.attempt);
         break;
+    case ENGINE_EFFECT_PUBLISH:
+        wire_write_string(writer, effect->as.publish.id);
+        wire_write_string(writer, effect->as.publish.name);
+        wire_write_string(writer, effect->as.publish.correlation_key);
+        wire_write_bool(writer, effect->as.publish.is_signal);
+        wire_write_value(writer, effect->as.publish.payload);
+        return;
     case ENGINE_EFFECT_AUDIT:
         wire_write_int(writer, effect->as.audit.revision);
         wire_write_value(writer, effect->as.audit.message);
@@ -314,6 +321,21 @@ static void take_audit(struct world *world, struct span message)
     world->last_audit = arena_copy(&world->arena, message);
 }
 
+static void take_published(struct world *world, const struct engine_effect *effect)
+{
+    size_t used = strlen(world->published);
+    struct span key = effect->as.publish.correlation_key;
+    struct span payload = SPAN_EMPTY;
+    if (effect->as.publish.payload.count > 0) {
+        enum result written =
+            json_from_wire(effect->as.publish.payload, JSON_COMPACT, &world->arena, &payload);
+        ASSERT(written == RESULT_OK);
+    }
+    (void)snprintf(world->published + used, sizeof world->published - used, "%s%.*s%s%.*s%.*s ",
+                   effect->as.publish.is_signal ? "signal:" : "", SPAN_ARG(effect->as.publish.name),
+                   key.count > 0 ? "/" : "", SPAN_ARG(key), SPAN_ARG(payload));
+}
+
 static void take_effects(struct world *world, const struct engine_output *output)
 {
     for (uint32_t i = 0; i < output->event_count; i++) {
@@ -330,6 +352,9 @@ static void take_effects(struct world *world, const struct engine_output *output
             break;
         case ENGINE_EFFECT_STEP_DONE:
             ASSERT_UNREACHABLE(); /* after_step was given */
+        case ENGINE_EFFECT_PUBLISH:
+            take_published(world, effect);
+            break;
         case ENGINE_EFFECT_AUDIT:
             take_audit(world, effect->as.audit.message);
             break;
@@ -441,6 +466,61 @@ void world_start_as(struct world *world, const struct engine_start *start)
     world->execution = engine_new(&world->library, start, world->now_ms);
     ASSERT(world->execution != NULL);
     must_accept(world, &input);
+}
+
+void world_start_at(struct world *world, const char *node, const char *execution)
+{
+    struct engine_start start = {
+        .workspace = span_text("default"),
+        .project = span_text("default"),
+        .execution = value_of(world, execution),
+        .process = &world->definition->processes[0],
+        .start_node = span_text(node),
+    };
+    enum result parsed =
+        execution_id_parse(span_text("01930000-0000-7000-8000-000000000001"), &start.id);
+    ASSERT(parsed == RESULT_OK);
+    world_start_as(world, &start);
+}
+
+bool world_message(struct world *world, const char *name, const char *key, const char *payload)
+{
+    struct engine_input input = {.kind = ENGINE_IN_MESSAGE,
+                                 .name = span_text(name),
+                                 .correlation_key = key == NULL ? SPAN_EMPTY : span_text(key),
+                                 .payload = value_of(world, payload),
+                                 .message_id = span_text("m-1")};
+    return accept(world, &input) == RESULT_OK;
+}
+
+bool world_signal(struct world *world, const char *name, const char *payload)
+{
+    struct engine_input input = {
+        .kind = ENGINE_IN_SIGNAL, .name = span_text(name), .payload = value_of(world, payload)};
+    return accept(world, &input) == RESULT_OK;
+}
+
+const char *world_subscriptions(struct world *world)
+{
+    struct wire_writer writer;
+    char text[1024] = "";
+    size_t used = 0;
+    wire_writer_init(&writer, &world->arena, 256);
+    uint32_t count = engine_subscriptions(world->execution, &writer);
+    struct wire_cursor cursor = wire_cursor(wire_writer_span(&writer));
+    struct span entry;
+    for (uint32_t i = 0; i < count && wire_take(&cursor, &entry) == RESULT_OK; i++) {
+        struct span key = wire_string_or(wire_find_text(entry, "correlationKey"), "");
+        int length =
+            snprintf(text + used, sizeof text - used, "%s%.*s:%.*s:%.*s%s%.*s", i > 0 ? " " : "",
+                     SPAN_ARG(wire_string_or(wire_find_text(entry, "taskId"), "")),
+                     SPAN_ARG(wire_string_or(wire_find_text(entry, "kind"), "")),
+                     SPAN_ARG(wire_string_or(wire_find_text(entry, "name"), "")),
+                     key.count > 0 ? "/" : "", SPAN_ARG(key));
+        used += (size_t)length;
+        ASSERT(used < sizeof text);
+    }
+    return (const char *)arena_format(&world->arena, "%s", text).bytes;
 }
 
 void world_start(struct world *world, const char *request, const char *execution)

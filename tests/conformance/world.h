@@ -61,6 +61,7 @@ struct world {
     struct span last_audit; /* MAP */
     struct span last_snapshot;
     uint32_t segment_ends;
+    char published[1024];    /* "name/key{payload} signal:name " */
     char audit_events[1024]; /* "started waiting completed " */
     enum proto_error error;  /* of the last refused input */
     struct span error_details;
@@ -73,6 +74,8 @@ void world_close(struct world *world);
 
 /* Starts process "p" (the first one); JSON or NULL each. */
 void world_start(struct world *world, const char *request, const char *execution);
+/* Process "p" begins at that node. */
+void world_start_at(struct world *world, const char *node, const char *execution);
 void world_start_as(struct world *world, const struct engine_start *start);
 /* The oldest open call of that task is answered. `body`: JSON or NULL. */
 void world_answer(struct world *world, const char *task_id, uint32_t status, const char *body);
@@ -86,6 +89,11 @@ enum result world_answer_call(struct world *world, uint32_t index, uint32_t stat
 bool world_callback(struct world *world, const char *task_id, const char *payload);
 bool world_callback_with(struct world *world, const char *task_id, const char *payload,
                          const char *output, const char *error);
+/* key and payload may be NULL. False: nothing waits for it, see world->error. */
+bool world_message(struct world *world, const char *name, const char *key, const char *payload);
+bool world_signal(struct world *world, const char *name, const char *payload);
+/* "catch:message:name/key boundary:signal:name": what it listens for. */
+const char *world_subscriptions(struct world *world);
 bool world_verb(struct world *world, enum engine_input_kind verb, const char *task_id);
 /* Lets time pass; whatever is due on the way happens at its time. */
 void world_pass(struct world *world, int64_t ms);

@@ -1,0 +1,17 @@
+/*
+ * publish.h: messages and signals that leave: throw events, end events, send tasks.
+ */
+#ifndef ENGINE_PUBLISH_H
+#define ENGINE_PUBLISH_H
+
+#include "engine/decision.h"
+
+/*
+ * Publishes every message and signal that the event names, or the message of a send task. The
+ * payload is what the node's inputs make (`local`); without inputs it is empty. False: a name or
+ * key failed, which was decided on.
+ */
+bool engine_publish(struct engine_decision *decision, const struct engine_visit *visit,
+                    struct span local);
+
+#endif
