@@ -39,11 +39,32 @@ static const struct {
     {"Test_instance_fails_on_Invalid_Input_mapping",
      "its input mapping is no expression: refused at deploy here"},
     {"Test_task_type_handler_ID_handler_has_precedence", "tests the library's handler registry"},
+    {"Test_missing_intermediate_link_catch_event_stops_engine_with_error",
+     "a link without a catch event is refused at deploy here"},
+    {"Test_InvalidTimer_will_stop_execution_and_return_err",
+     "a timer without a time is refused at deploy here"},
+    {"Test_intermediate_message_catch_event_output_mapping_failed",
+     "X / Y of missing names is null in FEEL; there it is an error"},
+    {"Test_simple_count_loop_with_message", "its handler counts; the behaviour is not in the case"},
     {"Test_simple_count_loop", "its handler counts; the behaviour is not in the case"},
     {"Test_MarshallEngine", "its handler sets variables; the behaviour is not in the case"},
     {"Test_subprocess_with_gateways",
      "its handlers set the variables that choose the path; the behaviour is not in the case"},
 };
+
+/* What the messages of a test carry: the test's own code says so, the case does not. */
+static const struct {
+    const char *test;
+    const char *payload;
+} payloads[] = {
+    {"Test_intermediate_message_catch_event_publishes_variables_into_instance",
+     "{\"foo\":\"bar\"}"},
+};
+
+/* There a message goes to an instance by name; its correlation key, where it is an expression, is
+ * never evaluated. Here its names get a value, and the messages carry it. */
+#define CORRELATION_VALUE "one"
+static const char *const key_names[] = {"key", "message", "test"};
 
 /* A variable of an oracle that is not followed. */
 static const struct {
@@ -97,7 +118,11 @@ static struct span start_of(struct arena *arena, struct span vars)
     wire_writer_init(&writer, arena, 256);
     wire_write_map(&writer, 1);
     wire_write_text(&writer, "execution");
-    wire_write_map(&writer, wire_count(vars));
+    uint32_t keys = sizeof key_names / sizeof key_names[0];
+    wire_write_map(&writer, wire_count(vars) + keys);
+    for (uint32_t i = 0; i < keys; i++) {
+        wire_pair_text(&writer, key_names[i], CORRELATION_VALUE);
+    }
     while (wire_map_next(&walk, &key, &text)) {
         wire_write_string(&writer, key);
         wire_write_value(&writer, parse(arena, wire_string_or(text, "")));
@@ -249,6 +274,79 @@ static bool same_tasks(struct span expected, struct span got)
     return expected.count == got.count;
 }
 
+static const char *payload_of(struct span test)
+{
+    for (unsigned i = 0; i < sizeof payloads / sizeof payloads[0]; i++) {
+        if (span_is(test, payloads[i].test)) {
+            return payloads[i].payload;
+        }
+    }
+    return "{}";
+}
+
+/* The key that a catch event of that message name waits for. */
+static struct span key_of(const struct engine_definition *definition, struct span name)
+{
+    for (uint32_t p = 0; p < definition->process_count; p++) {
+        for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
+            const struct engine_node *node = &definition->processes[p].nodes[n];
+            if (node->event_count == 0 || !span_equal(node->events[0].name, name) ||
+                node->events[0].correlation_key == NULL) {
+                continue;
+            }
+            struct span source = engine_expression_source(node->events[0].correlation_key);
+            bool literal = engine_expression_is_literal(node->events[0].correlation_key);
+            return literal ? source : span_text(CORRELATION_VALUE);
+        }
+    }
+    return SPAN_EMPTY;
+}
+
+/* The messages of the case, in order; then time for a timer to fire. */
+static struct span steps_of(struct arena *arena, const struct engine_definition *definition,
+                            struct span entry)
+{
+    struct wire_writer writer;
+    struct span messages = wire_find_text(entry, "messages");
+    struct wire_map_walk walk = wire_array_begin(messages);
+    struct span payload =
+        parse(arena, span_text(payload_of(wire_string_or(wire_find_text(entry, "test"), ""))));
+    struct span name;
+    wire_writer_init(&writer, arena, 256);
+    wire_write_array(&writer, wire_count(messages) + 1);
+    while (wire_array_next(&walk, &name)) {
+        struct span text = wire_string_or(name, "");
+        wire_write_map(&writer, 1);
+        wire_write_text(&writer, "message");
+        wire_write_map(&writer, 3);
+        wire_pair_string(&writer, "name", text);
+        wire_pair_string(&writer, "correlationKey", key_of(definition, text));
+        wire_pair_value(&writer, "payload", payload);
+    }
+    wire_write_map(&writer, 1);
+    wire_pair_text(&writer, "advance", "PT10S");
+    return wire_writer_span(&writer);
+}
+
+/* The same steps again, on a stage that stays open to be looked at. */
+static bool play(struct stage *stage, const struct scenario *scenario)
+{
+    struct wire_map_walk walk = wire_array_begin(scenario->steps);
+    struct span step;
+    bool played = stage_start(stage);
+    while (played && wire_array_next(&walk, &step)) {
+        struct span message = wire_find_text(step, "message");
+        const struct stage_message published = {
+            .name = wire_string_or(wire_find_text(message, "name"), ""),
+            .correlation_key = wire_string_or(wire_find_text(message, "correlationKey"), ""),
+            .payload = wire_find_text(message, "payload"),
+        };
+        played = message.count > 0 ? stage_publish(stage, &published, -1)
+                                   : stage_advance(stage, stage->now_ms + 10000);
+    }
+    return played;
+}
+
 static bool deploys(struct scenario *scenario, struct span file, struct arena *arena,
                     struct span *why)
 {
@@ -289,6 +387,7 @@ static void run_case(struct span entry, struct arena *arena, struct tally *tally
     }
     struct scenario_outcome outcome;
     scenario.modules = modules_of(arena, scenario.definitions[0]);
+    scenario.steps = steps_of(arena, scenario.definitions[0], entry);
     scenario_run(&scenario, arena, &outcome);
     for (uint32_t i = 0; i < outcome.failure_count; i++) {
         cr_expect_fail("%.*s: %.*s", SPAN_ARG(test), SPAN_ARG(outcome.failures[i]));
@@ -296,7 +395,7 @@ static void run_case(struct span entry, struct arena *arena, struct tally *tally
     static char got[TEXT_MAX];
     struct stage stage;
     struct scenario_outcome again = {0};
-    if (has_path && stage_open(&stage, &scenario, arena, &again) && stage_start(&stage)) {
+    if (has_path && stage_open(&stage, &scenario, arena, &again) && play(&stage, &scenario)) {
         call_path(&scenario, stage.execution, arena, got);
         bool same = is_order_aside(test) ? same_tasks(path, span_text(got)) : span_is(path, got);
         cr_expect(same, "%.*s: expected the path %.*s, got %s", SPAN_ARG(test), SPAN_ARG(path),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "engine/time/iso8601.h"
+#include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "tools/strider/scenario/expect.h"
 #include "tools/strider/scenario/scenario.h"
@@ -52,6 +53,52 @@ static bool play_callback(struct play *play, struct span value)
     return play_input(play, &input);
 }
 
+static bool play_ttl(struct play *play, struct span text, int64_t *ttl_ms)
+{
+    struct engine_duration duration;
+    const char *reason;
+    *ttl_ms = -1;
+    if (text.count == 0) {
+        return true;
+    }
+    if (engine_duration_parse(text, &duration, &reason) != RESULT_OK || duration.ms < 0 ||
+        duration.months < 0) {
+        return fail_step(play, "ttl takes a duration, not", text);
+    }
+    *ttl_ms = engine_duration_after(play->stage.now_ms, duration) - play->stage.now_ms;
+    return true;
+}
+
+/* A key that is a number or a boolean correlates by its text. */
+static struct span key_text(struct play *play, struct span value)
+{
+    struct span text = SPAN_EMPTY;
+    if (value.count == 0 || wire_is(value, WIRE_STRING)) {
+        return wire_string_or(value, "");
+    }
+    if (json_from_wire(value, JSON_COMPACT, play->stage.arena, &text) != RESULT_OK) {
+        return SPAN_EMPTY;
+    }
+    return text;
+}
+
+static bool play_published(struct play *play, struct span value, bool is_signal)
+{
+    int64_t ttl_ms;
+    struct stage_message message = {
+        .is_signal = is_signal,
+        .name = wire_string_or(wire_find_text(value, "name"), ""),
+        .correlation_key = key_text(play, wire_find_text(value, "correlationKey")),
+        .payload = wire_find_text(value, "payload"),
+    };
+    play->refusal = PROTO_ERROR_NONE;
+    if (message.name.count == 0) {
+        return fail_step(play, is_signal ? "signal" : "message", span_text("has no name"));
+    }
+    return play_ttl(play, wire_string_or(wire_find_text(value, "ttl"), ""), &ttl_ms) &&
+           stage_publish(&play->stage, &message, ttl_ms);
+}
+
 static bool play_verb(struct play *play, struct span value, struct span step)
 {
     static const struct {
@@ -77,6 +124,15 @@ static bool play_verb(struct play *play, struct span value, struct span step)
 static bool play_step(struct play *play, struct span step)
 {
     struct span value;
+    if ((value = wire_find_text(step, "message")).count > 0) {
+        return play_published(play, value, false);
+    }
+    if ((value = wire_find_text(step, "signal")).count > 0) {
+        return play_published(play, value, true);
+    }
+    if (play->stage.execution == NULL && !stage_start(&play->stage)) {
+        return false;
+    }
     if ((value = wire_find_text(step, "advance")).count > 0) {
         return play_advance(play, value);
     }
@@ -94,7 +150,8 @@ static bool play_step(struct play *play, struct span step)
         return true;
     }
     scenario_fail(play->stage.outcome, play->stage.arena,
-                  "%s: a step is one of advance, callback, op, crash, expect", play->where);
+                  "%s: a step is one of advance, callback, message, signal, op, crash, expect",
+                  play->where);
     return false;
 }
 
@@ -121,10 +178,13 @@ static void play_all(struct play *play, const struct scenario *scenario)
         struct span expect = wire_find_text(step, "expect");
         bool last = walk.left == 0;
         check_refusal(play, expect.count == 0 && last ? scenario->expect : expect);
-        if (expect.count > 0) {
+        if (expect.count > 0 && play->stage.execution != NULL) {
             scenario_expect(expect, play->stage.execution, play->refusal, where, play->stage.arena,
                             play->stage.outcome);
         }
+    }
+    if (play->stage.execution == NULL && !stage_start(&play->stage)) {
+        return;
     }
     if (scenario->expect.count > 0) {
         scenario_expect(scenario->expect, play->stage.execution, play->refusal, "at the end",
@@ -132,12 +192,22 @@ static void play_all(struct play *play, const struct scenario *scenario)
     }
 }
 
+/* The first step is a message or signal, and nothing else starts the process. */
+static bool begins_by_trigger(const struct stage *stage, const struct scenario *scenario)
+{
+    struct span first = wire_at(scenario->steps, 0);
+    return (wire_find_text(first, "message").count > 0 ||
+            wire_find_text(first, "signal").count > 0) &&
+           stage_waits_for_start(stage);
+}
+
 void scenario_run(const struct scenario *scenario, struct arena *arena,
                   struct scenario_outcome *outcome)
 {
     struct play play = {.refusal = PROTO_ERROR_NONE};
     *outcome = (struct scenario_outcome){0};
-    if (stage_open(&play.stage, scenario, arena, outcome) && stage_start(&play.stage)) {
+    if (stage_open(&play.stage, scenario, arena, outcome) &&
+        (begins_by_trigger(&play.stage, scenario) || stage_start(&play.stage))) {
         play_all(&play, scenario);
     }
     if (play.stage.execution == NULL && outcome->failure_count == 0) {

@@ -13,6 +13,7 @@
 #define STAGE_CLOCK_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 #define STAGE_TURNS_MAX      1000000u
 #define STAGE_TURN_BYTES     (256u << 20)
+#define STAGE_TTL_MS         INT64_C(3600000) /* engine.md 4: an hour, unless said otherwise */
 
 /* ---- library ---- */
 
@@ -327,6 +328,46 @@ static void keep_snapshot(struct stage *stage)
     stage->event_count = 0;
 }
 
+/* ---- messages ---- */
+
+static bool keep_message(struct stage *stage, const struct stage_message *message)
+{
+    if (stage->message_count == stage->message_capacity) {
+        uint32_t capacity = stage->message_capacity == 0 ? 8 : stage->message_capacity * 2;
+        struct stage_message *grown =
+            arena_grow(stage->arena, stage->messages, stage->message_capacity * sizeof *grown,
+                       capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        stage->messages = grown;
+        stage->message_capacity = capacity;
+    }
+    stage->messages[stage->message_count++] = *message;
+    return true;
+}
+
+static void drop_message(struct stage *stage, uint32_t index)
+{
+    memmove(&stage->messages[index], &stage->messages[index + 1],
+            (stage->message_count - index - 1) * sizeof *stage->messages);
+    stage->message_count--;
+}
+
+/* What the execution publishes comes back to it, as to all others. */
+static bool add_published(struct stage *stage, const struct engine_effect *effect)
+{
+    int64_t ttl_ms = effect->as.publish.ttl_ms > 0 ? effect->as.publish.ttl_ms : STAGE_TTL_MS;
+    const struct stage_message message = {
+        .is_signal = effect->as.publish.is_signal,
+        .name = arena_copy(stage->arena, effect->as.publish.name),
+        .correlation_key = arena_copy(stage->arena, effect->as.publish.correlation_key),
+        .payload = arena_copy(stage->arena, effect->as.publish.payload),
+        .expires_ms = stage->now_ms + ttl_ms,
+    };
+    return keep_message(stage, &message);
+}
+
 /* ---- turns ---- */
 
 /* Acts on the effects of one engine call; *segment_ended. */
@@ -335,6 +376,9 @@ static bool act(struct stage *stage, const struct engine_output *output, bool *s
     for (uint32_t i = 0; i < output->effect_count; i++) {
         const struct engine_effect *effect = &output->effects[i];
         if (effect->kind == ENGINE_EFFECT_CALL && !add_call(stage, &effect->as.call)) {
+            return false;
+        }
+        if (effect->kind == ENGINE_EFFECT_PUBLISH && !add_published(stage, effect)) {
             return false;
         }
         if (effect->kind == ENGINE_EFFECT_CANCEL_CALL) {
@@ -385,24 +429,88 @@ static bool turn(struct stage *stage, const struct engine_input *input, enum pro
     return true;
 }
 
-/* Everything that is due now: replies in the order of their calls. */
+static bool settle_call(struct stage *stage, uint32_t index)
+{
+    struct proto_call_done done = answer_of(stage, &stage->calls[index]);
+    struct engine_input input = {.kind = ENGINE_IN_CALL_DONE,
+                                 .now_ms = stage->now_ms,
+                                 .token = done.token,
+                                 .attempt = done.attempt,
+                                 .call = &done};
+    enum proto_error refusal = PROTO_ERROR_NONE;
+    struct span message = SPAN_EMPTY;
+    drop_call(stage, index);
+    return turn(stage, &input, &refusal, &message);
+}
+
+static bool is_wanted(const struct stage *stage, const struct stage_message *message)
+{
+    struct arena arena;
+    struct wire_writer writer;
+    struct span entry;
+    bool wanted = false;
+    arena_init(&arena, 4096, STAGE_TURN_BYTES);
+    wire_writer_init(&writer, &arena, 512);
+    uint32_t count = engine_subscriptions(stage->execution, &writer);
+    struct wire_cursor cursor = wire_cursor(wire_writer_span(&writer));
+    for (uint32_t i = 0; i < count && !wanted && wire_take(&cursor, &entry) == RESULT_OK; i++) {
+        bool signal = span_is(wire_string_or(wire_find_text(entry, "kind"), ""), "signal");
+        struct span key = wire_string_or(wire_find_text(entry, "correlationKey"), "");
+        wanted = signal == message->is_signal &&
+                 span_equal(wire_string_or(wire_find_text(entry, "name"), ""), message->name) &&
+                 (key.count == 0 || span_equal(key, message->correlation_key));
+    }
+    arena_release(&arena);
+    return wanted;
+}
+
+/* The first message that is wanted now, or message_count. Signals reach who listens and are gone;
+ * messages are gone when their time is up (field report F71: looked at here, not by a sweeper). */
+static uint32_t wanted_message(struct stage *stage)
+{
+    uint32_t index = 0;
+    while (index < stage->message_count) {
+        const struct stage_message *message = &stage->messages[index];
+        if (message->expires_ms >= stage->now_ms && is_wanted(stage, message)) {
+            return index;
+        }
+        if (message->is_signal || message->expires_ms < stage->now_ms) {
+            drop_message(stage, index);
+        } else {
+            index++;
+        }
+    }
+    return index;
+}
+
+static bool deliver(struct stage *stage, uint32_t index)
+{
+    const struct stage_message message = stage->messages[index];
+    struct engine_input input = {
+        .kind = message.is_signal ? ENGINE_IN_SIGNAL : ENGINE_IN_MESSAGE,
+        .now_ms = stage->now_ms,
+        .name = message.name,
+        .correlation_key = message.correlation_key,
+        .payload = message.payload,
+    };
+    enum proto_error refusal = PROTO_ERROR_NONE;
+    struct span text = SPAN_EMPTY;
+    drop_message(stage, index);
+    return turn(stage, &input, &refusal, &text);
+}
+
+/* Everything that is due now: messages, then replies, each in order. */
 static bool settle(struct stage *stage)
 {
     for (uint32_t turns = 0; turns < STAGE_TURNS_MAX; turns++) {
-        uint32_t index = due_call(stage, stage->now_ms);
-        if (index == stage->call_count) {
+        uint32_t message = wanted_message(stage);
+        uint32_t call = due_call(stage, stage->now_ms);
+        bool more = message < stage->message_count || call < stage->call_count;
+        if (!more) {
             return true;
         }
-        struct proto_call_done done = answer_of(stage, &stage->calls[index]);
-        struct engine_input input = {.kind = ENGINE_IN_CALL_DONE,
-                                     .now_ms = stage->now_ms,
-                                     .token = done.token,
-                                     .attempt = done.attempt,
-                                     .call = &done};
-        enum proto_error refusal = PROTO_ERROR_NONE;
-        struct span message = SPAN_EMPTY;
-        drop_call(stage, index);
-        if (!turn(stage, &input, &refusal, &message)) {
+        if (!(message < stage->message_count ? deliver(stage, message)
+                                             : settle_call(stage, call))) {
             return false;
         }
     }
@@ -418,7 +526,8 @@ bool stage_input(struct stage *stage, const struct engine_input *input, enum pro
     return turn(stage, input, refusal, message) && settle(stage);
 }
 
-bool stage_start(struct stage *stage)
+/* `start_node`: empty: a plain start; `payload`: of the message that starts it, or empty. */
+static bool start_at(struct stage *stage, struct span start_node, struct span payload)
 {
     struct span start = stage->scenario->start;
     struct engine_start begin = {
@@ -430,11 +539,15 @@ bool stage_start(struct stage *stage)
         .context = wire_find_text(start, "context"),
         .execution = wire_find_text(start, "execution"),
         .is_test = wire_bool_or(wire_find_text(start, "isTest"), false),
-        .process = find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0)};
+        .process = find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0),
+        .start_node = start_node};
     if (begin.process == NULL) {
         scenario_fail(stage->outcome, stage->arena, "DefinitionNotFound: no process \"%.*s\"",
                       SPAN_ARG(stage->scenario->process));
         return false;
+    }
+    if (wire_is(payload, WIRE_MAP)) {
+        begin.execution = wire_merge(stage->arena, begin.execution, payload);
     }
     if (execution_id_parse(span_text("scenario"), &begin.id) != RESULT_OK) {
         ASSERT_UNREACHABLE();
@@ -451,6 +564,58 @@ bool stage_start(struct stage *stage)
                       proto_error_name(refusal), SPAN_ARG(message));
     }
     return refusal == PROTO_ERROR_NONE;
+}
+
+bool stage_start(struct stage *stage)
+{
+    return start_at(stage, SPAN_EMPTY, SPAN_EMPTY);
+}
+
+static bool needs_trigger(const struct engine_node *node)
+{
+    if (node->kind == ENGINE_EVENT_GATEWAY || node->kind == ENGINE_RECEIVE_TASK) {
+        return node->instantiate;
+    }
+    return node->kind == ENGINE_START_EVENT && node->event_count > 0 &&
+           (node->events[0].kind == ENGINE_ON_MESSAGE || node->events[0].kind == ENGINE_ON_SIGNAL);
+}
+
+bool stage_waits_for_start(const struct stage *stage)
+{
+    const struct engine_process *process =
+        find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0);
+    if (process == NULL || process->starts.count == 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < process->starts.count; i++) {
+        if (!needs_trigger(&process->nodes[process->starts.at[i]])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool stage_publish(struct stage *stage, const struct stage_message *message, int64_t ttl_ms)
+{
+    if (stage->execution == NULL) {
+        const struct engine_process *process =
+            find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0);
+        const struct engine_node *node =
+            process == NULL
+                ? NULL
+                : engine_process_started_by(
+                      process, message->is_signal ? ENGINE_ON_SIGNAL : ENGINE_ON_MESSAGE,
+                      message->name);
+        if (node != NULL) {
+            return start_at(stage, node->id, message->payload);
+        }
+    }
+    struct stage_message kept = *message;
+    kept.expires_ms = stage->now_ms + (ttl_ms < 0 ? STAGE_TTL_MS : ttl_ms);
+    if (!keep_message(stage, &kept)) {
+        return false;
+    }
+    return stage->execution == NULL || settle(stage);
 }
 
 bool stage_advance(struct stage *stage, int64_t until_ms)

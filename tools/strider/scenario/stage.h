@@ -22,6 +22,15 @@ struct stage_answer {
     uint32_t number; /* from 0, of its list */
 };
 
+/* A message that waits for its catch, or a signal on its way. */
+struct stage_message {
+    bool is_signal;
+    struct span name;
+    struct span correlation_key; /* text, or empty */
+    struct span payload;         /* value, or empty */
+    int64_t expires_ms;
+};
+
 struct stage {
     struct engine_library library; /* first: the engine hands it back */
     const struct scenario *scenario;
@@ -35,6 +44,9 @@ struct stage {
     uint32_t call_count;
     uint32_t call_capacity;
     uint64_t call_order;
+    struct stage_message *messages; /* in the order in which they were published */
+    uint32_t message_count;
+    uint32_t message_capacity;
     struct stage_answer *answers;
     uint32_t answer_count;
     uint32_t answer_capacity;
@@ -53,10 +65,19 @@ void stage_close(struct stage *stage);
 
 /* Makes the execution and runs it until it waits or ends. */
 bool stage_start(struct stage *stage);
+/* Can it begin by a message or signal only? Then the first one that a start event wants starts it.
+ */
+bool stage_waits_for_start(const struct stage *stage);
 /* One input, then as far as it goes at this instant. A refusal is kept in *refusal
  * (PROTO_ERROR_NONE else). */
 bool stage_input(struct stage *stage, const struct engine_input *input, enum proto_error *refusal,
                  struct span *message);
+/*
+ * Publishes a message or signal, then as far as it goes. What nobody waits for is kept until ttl_ms
+ * have passed, a signal is not. Before stage_start: it starts the process if a start event wants it
+ * (true: the execution is there), else it is kept.
+ */
+bool stage_publish(struct stage *stage, const struct stage_message *message, int64_t ttl_ms);
 /* Moves the clock, stopping at everything that falls due on the way. */
 bool stage_advance(struct stage *stage, int64_t until_ms);
 /* Drops all memory of the execution and recovers it from the store. */
