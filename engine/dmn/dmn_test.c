@@ -270,6 +270,34 @@ Test(dmn, a_hostile_model_ends)
     CHECK_ROWS(read_model(text), rows);
 }
 
+/* Knowledge models that call each other in a chain: as deep as calls may go, not as the stack is.
+ */
+Test(dmn, a_long_chain_of_calls_is_refused_not_run_into_the_ground)
+{
+    enum { LINKS = 900, TEXT_BYTES = 1 << 20 };
+    char *text = arena_alloc(&arena, TEXT_BYTES);
+    size_t count = (size_t)snprintf(text, TEXT_BYTES, "%s",
+                                    "<definitions xmlns='https://www.omg.org/spec/DMN/20191111/"
+                                    "MODEL/'>" DECISION("d", KNOWS("f0") LITERAL("f0(1)")));
+    for (int i = 0; i < LINKS; i++) {
+        count +=
+            (size_t)snprintf(text + count, TEXT_BYTES - count,
+                             "<businessKnowledgeModel id='f%d' name='f%d'><encapsulatedLogic>"
+                             "<formalParameter name='x'/>" LITERAL("%s%d%s") "</encapsulatedLogic>",
+                             i, i, i + 1 < LINKS ? "f" : "", i + 1, i + 1 < LINKS ? "(x)" : "");
+        count += i + 1 < LINKS ? (size_t)snprintf(text + count, TEXT_BYTES - count,
+                                                  "<knowledgeRequirement><requiredKnowledge "
+                                                  "href='#f%d'/></knowledgeRequirement>",
+                                                  i + 1)
+                               : 0;
+        count += (size_t)snprintf(text + count, TEXT_BYTES - count, "</businessKnowledgeModel>");
+    }
+    (void)snprintf(text + count, TEXT_BYTES - count, "</definitions>");
+    static const struct row rows[] = {{"{}", "fails: calls nested too deep"}};
+
+    CHECK_ROWS(read_model(text), rows);
+}
+
 Test(dmn, says_what_it_holds)
 {
     const struct engine_dmn *dmn = read_model(MODEL(

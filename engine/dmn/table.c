@@ -97,12 +97,13 @@ static struct expression_value hit_value(const struct hits *hits, uint32_t index
 static struct expression_value no_hit(const struct hits *hits)
 {
     const struct dmn_table *table = hits->table;
-    struct expression_value row[DMN_CLAUSES_MAX];
+    struct expression_value *row =
+        arena_alloc(hits->evaluation->arena, table->output_count * sizeof *row);
     bool any = false;
     if (table->aggregation != NULL && strcmp(table->aggregation, "count") == 0) {
         return expression_integer(0);
     }
-    for (uint32_t i = 0; i < table->output_count; i++) {
+    for (uint32_t i = 0; row != NULL && i < table->output_count; i++) {
         const struct expression_node *fallback = table->outputs[i].fallback;
         any = any || fallback != NULL;
         row[i] =
@@ -254,7 +255,12 @@ struct expression_value engine_dmn_table(struct expression_evaluation *evaluatio
 {
     const struct dmn_table *table = about;
     struct hits hits = {.evaluation = evaluation, .table = table};
-    struct expression_value inputs[DMN_CLAUSES_MAX];
+    /* Not on the stack: tables of knowledge models call each other. */
+    struct expression_value *inputs =
+        arena_alloc(evaluation->arena, table->input_count * sizeof *inputs);
+    if (inputs == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
+    }
     for (uint32_t i = 0; i < table->input_count; i++) {
         inputs[i] = expression_operand(evaluation, table->inputs[i].expression);
         inputs[i] = engine_dmn_coerce(evaluation, table->inputs[i].type, inputs[i]);
