@@ -8,8 +8,7 @@
 bool expression_list_index(struct expression_value position, uint32_t count, uint32_t *index)
 {
     int64_t at;
-    if (!expression_number_round(position, 0, ROUND_DOWN, &position) ||
-        !expression_number_to_integer(position, &at) || at == 0 || at > count ||
+    if (!expression_number_truncate(position, &at) || at == 0 || at > count ||
         at < -(int64_t)count) {
         return false;
     }
@@ -169,7 +168,7 @@ static struct expression_value sublist(struct expression_evaluation *evaluation,
     int64_t wanted = arguments[0].count;
     bool fits = expression_list_index(arguments[1], arguments[0].count, &first);
     if (fits && arguments[2].type == VALUE_NUMBER) {
-        fits = expression_number_to_integer(arguments[2], &wanted) && wanted >= 1 &&
+        fits = expression_number_truncate(arguments[2], &wanted) && wanted >= 1 &&
                wanted <= arguments[0].count - first;
     }
     if (!fits) {

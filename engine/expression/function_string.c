@@ -66,10 +66,8 @@ static struct expression_value substring(struct expression_evaluation *evaluatio
     }
     int64_t count = (int64_t)expression_text_count(text);
     bool has_length = arguments[2].type == VALUE_NUMBER;
-    struct expression_value whole = expression_integer(INT64_MAX);
-    if (!expression_number_to_integer(arguments[1], &start) || start == 0 || start < -count ||
-        (has_length && (!expression_number_round(arguments[2], 0, ROUND_DOWN, &whole) ||
-                        !expression_number_to_integer(whole, &wanted) || wanted < 1))) {
+    if (!expression_number_truncate(arguments[1], &start) || start == 0 || start < -count ||
+        (has_length && (!expression_number_truncate(arguments[2], &wanted) || wanted < 1))) {
         return expression_warn(evaluation, offset, "position or length out of range");
     }
     int64_t from = start > 0 ? start - 1 : count + start;

@@ -65,8 +65,7 @@ static struct expression_value refuse(struct expression_evaluation *evaluation, 
 /* A number without its fraction; false when it is none or too large. */
 static bool whole(struct expression_value value, int64_t *out)
 {
-    return value.type == VALUE_NUMBER && expression_number_round(value, 0, ROUND_DOWN, &value) &&
-           expression_number_to_integer(value, out);
+    return value.type == VALUE_NUMBER && expression_number_truncate(value, out);
 }
 
 /* A list of one stands for its item (DMN 1.5 §10.3.2.9.4). */

@@ -64,6 +64,8 @@ Test(feel_function, strings)
         {"string length(\"añ€😀\")", NULL, "4"},
         {"upper case(\"aé ß ω я\")", NULL, "\"AÉ ß Ω Я\""},
         {"lower case(\"AÉ Σ Я\")", NULL, "\"aé σ я\""},
+        {"substring(\"foobar\", 3.8)", NULL, "\"obar\""}, /* positions lose their fractions */
+        {"sublist([1, 2, 3], 2.5, 1.9)", NULL, "[2]"},
         {"substring(\"foobar\", 3)", NULL, "\"obar\""},
         {"substring(\"foobar\", 3, 3)", NULL, "\"oba\""},
         {"substring(\"foobar\", -2, 1)", NULL, "\"a\""},

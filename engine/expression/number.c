@@ -283,6 +283,12 @@ bool expression_number_round(struct expression_value number, int64_t scale,
     return true;
 }
 
+bool expression_number_truncate(struct expression_value number, int64_t *out)
+{
+    return expression_number_round(number, 0, ROUND_DOWN, &number) &&
+           expression_number_to_integer(number, out);
+}
+
 bool expression_number_sqrt(struct expression_value number, struct expression_value *out)
 {
     return value_of(bid128_sqrt(bid_of(number), NEAREST_EVEN, NO_FLAGS), out);

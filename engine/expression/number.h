@@ -35,6 +35,8 @@ size_t expression_number_format(struct expression_value number,
 /* Does it equal an integer of 64 bits, signed or unsigned? */
 bool expression_number_to_integer(struct expression_value number, int64_t *out);
 bool expression_number_to_unsigned(struct expression_value number, uint64_t *out);
+/* Its whole part, if that is an integer of 64 bits. */
+bool expression_number_truncate(struct expression_value number, int64_t *out);
 
 int expression_number_compare(struct expression_value a, struct expression_value b);
 int expression_number_sign(struct expression_value number);
