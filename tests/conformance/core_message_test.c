@@ -509,3 +509,51 @@ Test(deadlock, is_none_while_a_message_can_still_come)
     cr_expect_eq(world_state(&world), 40);
     world_close(&world);
 }
+
+/* ---- event sub-processes ---- */
+
+Test(event_sub_process, of_a_message_takes_all_branches_away_and_the_run_ends)
+{
+    struct world world;
+    world_open(&world,
+               FILE_OF(START("s") USER("u") USER("v") FLOW("s", "u")
+                           FLOW("s", "v") "<subProcess id='h' triggeredByEvent='true'><startEvent "
+                                          "id='hs'>" ON_MESSAGE("M") "</startEvent>" TASK("x")
+                                              FLOW("hs", "x") "</subProcess>"),
+               NULL);
+
+    world_start(&world, NULL, "{\"order\":1}");
+    cr_expect_str_eq(world_subscriptions(&world), "hs:message:paid/1");
+    world_crash(&world);
+    cr_expect(world_message(&world, "paid", "1", "{\"why\":\"paid\"}"));
+
+    cr_expect_str_eq(world_trace(&world), "s u v h hs x", "F10: %s", world_trace(&world));
+    cr_expect_str_eq(world_value(&world, "execution.why"), "\"paid\"");
+    cr_expect_eq(world_state(&world), 40);
+    world_close(&world);
+}
+
+Test(event_sub_process, beside_its_scope_begins_at_each_signal_and_each_turn_of_a_condition)
+{
+    struct world world;
+    world_open(
+        &world,
+        FILE_OF(START("s") SERVICE("a") SERVICE("b") FLOW("s", "a") FLOW(
+            "a",
+            "b") "<subProcess id='h' triggeredByEvent='true'><startEvent id='hs' "
+                 "isInterrupting='false'>" ON_SIGNAL(
+                     "S") "</startEvent></subProcess>"
+                          "<subProcess id='k' triggeredByEvent='true'><startEvent id='ks' "
+                          "isInterrupting='false'>" ON_TRUE("=hot") "</startEvent></subProcess>"),
+        NULL);
+
+    world_start(&world, NULL, "{\"hot\":false}");
+    cr_expect(world_signal(&world, "alarm", NULL));
+    cr_expect(world_signal(&world, "alarm", NULL));
+    world_answer(&world, "a", 200, "{\"execution\":{\"hot\":true}}");
+    world_answer(&world, "b", 200, "{}");
+
+    cr_expect_str_eq(world_trace(&world), "s a h hs h hs k b ks", "%s", world_trace(&world));
+    cr_expect_eq(world_state(&world), 40);
+    world_close(&world);
+}
