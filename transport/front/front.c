@@ -27,6 +27,7 @@
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "transport/front/intake.h"
+#include "transport/front/threads.h"
 #include "transport/guard/listen.h"
 
 #define FRONT_MAGIC 0x46524f4eu
@@ -94,6 +95,7 @@ struct transport_front {
 };
 
 static enum result check_urls(const struct transport_front_options *options, char error[256]);
+static int open_socket(struct transport_front *front);
 static enum result listen_on_all(struct transport_front *front,
                                  const struct transport_front_options *options, char error[256]);
 static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file);
@@ -136,7 +138,7 @@ enum result transport_front_open(const struct transport_front_options *options,
     atomic_flag_clear(&front->growing);
     front->slots = calloc(front->slots_max, sizeof(struct slot *));
     front->listeners = calloc(options->url_count, sizeof *front->listeners);
-    if (front->slots == NULL || front->listeners == NULL || nng_rep0_open(&front->socket) != 0) {
+    if (front->slots == NULL || front->listeners == NULL || open_socket(front) != 0) {
         goto free_front;
     }
     if (nng_socket_set_size(front->socket, NNG_OPT_RECVMAXSZ, 2 * options->request_bytes_max) !=
@@ -160,6 +162,15 @@ free_front:
     free(front->slots);
     free(front);
     return result;
+}
+
+/* The first socket of the process: NNG starts its threads. */
+static int open_socket(struct transport_front *front)
+{
+    front_threads_few(true);
+    int code = nng_rep0_open(&front->socket);
+    front_threads_few(false);
+    return code;
 }
 
 static enum result check_urls(const struct transport_front_options *options, char error[256])
