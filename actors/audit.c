@@ -25,6 +25,8 @@ enum {
     BEHIND_BYTES_MAX = 1 << 30,
 };
 
+#define RECORD_KINDS (PROTO_RECORD_BIT(PROTO_RECORD_AUDIT) | PROTO_RECORD_BIT(PROTO_RECORD_FORGET))
+
 struct actor_audit {
     uint32_t magic;
     struct actor_audit_options options;
@@ -136,9 +138,7 @@ static enum result take(struct actor_audit *audit, const struct proto_record *re
     if (record->kind == PROTO_RECORD_FORGET) {
         return forget(audit, record->execution_id);
     }
-    if (record->kind != PROTO_RECORD_AUDIT) {
-        return RESULT_OK;
-    }
+    ASSERT(record->kind == PROTO_RECORD_AUDIT);
     if (audit->message_count == APPLY_MESSAGES || audit->message_bytes >= APPLY_BYTES) {
         enum result result = apply(audit);
         if (result != RESULT_OK) {
@@ -160,15 +160,16 @@ static enum result take_rest(struct actor_audit *audit)
     while (audit->rest.count > 0) {
         struct span after = audit->rest;
         struct proto_record record;
-        if (record_read(&after, &record) != RESULT_OK) {
-            log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=audit position=%llu",
-                     (unsigned long long)audit->read);
-            after = SPAN_EMPTY;
-        } else {
-            enum result result = take(audit, &record);
+        enum result result = record_read_only(&after, RECORD_KINDS, &record);
+        if (result == RESULT_OK) {
+            result = take(audit, &record);
             if (result != RESULT_OK) {
                 return result;
             }
+        } else if (result != RESULT_NOT_FOUND) {
+            log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=audit position=%llu",
+                     (unsigned long long)audit->read);
+            after = SPAN_EMPTY;
         }
         audit->rest = after;
     }

@@ -211,29 +211,53 @@ static bool read_body(struct span body, struct proto_record *out)
     return cursor.next == cursor.end;
 }
 
-enum result record_read(struct span *batch, struct proto_record *out)
+/* RESULT_OK: `kind` and the body of the batch's next record. */
+static enum result read_head(struct span batch, enum proto_record_kind *kind, struct span *body)
 {
-    *out = (struct proto_record){0};
-    if (batch->count == 0) {
+    if (batch.count == 0) {
         return RESULT_NOT_FOUND;
     }
-    if (batch->count < RECORD_HEAD_BYTES) {
+    if (batch.count < RECORD_HEAD_BYTES) {
         return RESULT_CORRUPT;
     }
-    const uint8_t *head = batch->bytes;
+    const uint8_t *head = batch.bytes;
     size_t body_bytes =
         head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
-    uint8_t kind = head[4];
-    if (body_bytes > batch->count - RECORD_HEAD_BYTES || kind == PROTO_RECORD_NONE ||
-        kind > PROTO_RECORD_FORGET) {
+    if (body_bytes > batch.count - RECORD_HEAD_BYTES || head[4] == PROTO_RECORD_NONE ||
+        head[4] > PROTO_RECORD_FORGET) {
         return RESULT_CORRUPT;
     }
-    out->kind = (enum proto_record_kind)kind;
-    if (!read_body(span_of(head + RECORD_HEAD_BYTES, body_bytes), out)) {
-        *out = (struct proto_record){0};
-        return RESULT_CORRUPT;
-    }
-    size_t bytes = RECORD_HEAD_BYTES + body_bytes;
-    *batch = span_of(head + bytes, batch->count - bytes);
+    *kind = (enum proto_record_kind)head[4];
+    *body = span_of(head + RECORD_HEAD_BYTES, body_bytes);
     return RESULT_OK;
+}
+
+enum result record_read(struct span *batch, struct proto_record *out)
+{
+    return record_read_only(batch, UINT32_MAX, out);
+}
+
+enum result record_read_only(struct span *batch, uint32_t kinds, struct proto_record *out)
+{
+    *out = (struct proto_record){0};
+    for (;;) {
+        enum proto_record_kind kind = PROTO_RECORD_NONE;
+        struct span body = SPAN_EMPTY;
+        enum result result = read_head(*batch, &kind, &body);
+        if (result != RESULT_OK) {
+            return result;
+        }
+        out->kind = kind;
+        bool wanted = (kinds & PROTO_RECORD_BIT(kind)) != 0;
+        if (wanted && !read_body(body, out)) {
+            *out = (struct proto_record){0};
+            return RESULT_CORRUPT;
+        }
+        const uint8_t *behind = body.bytes + body.count;
+        *batch = span_of(behind, batch->count - RECORD_HEAD_BYTES - body.count);
+        if (wanted) {
+            return RESULT_OK;
+        }
+        out->kind = PROTO_RECORD_NONE;
+    }
 }

@@ -64,4 +64,8 @@ void record_write(struct wire_writer *batch, const struct proto_record *record);
  */
 MUST_USE enum result record_read(struct span *batch, struct proto_record *out);
 
+#define PROTO_RECORD_BIT(kind) (1u << (unsigned)(kind))
+/* The same, of the `kinds` alone: the others are stepped over, and their bodies not looked at. */
+MUST_USE enum result record_read_only(struct span *batch, uint32_t kinds, struct proto_record *out);
+
 #endif

@@ -153,6 +153,26 @@ Test(record, what_is_no_record_is_corrupt)
     }
 }
 
+Test(record, of_some_kinds_only_the_others_are_stepped_over)
+{
+    static const char bytes[] = "\x01\0\0\0\x01\xc0" /* events, no array */
+                                "\x06\0\0\0\x07\x92\xa2"
+                                "e1\xa1w"             /* forget */
+                                "\x01\0\0\0\x03\xc0"; /* a step, no array */
+    struct span rest = span_of(bytes, sizeof bytes - 1);
+    struct proto_record record;
+    cr_expect_eq(record_read_only(&rest, PROTO_RECORD_BIT(PROTO_RECORD_FORGET), &record),
+                 RESULT_OK);
+    cr_expect_eq(record.kind, PROTO_RECORD_FORGET);
+    cr_expect(span_equal(record.execution_id, span_text("e1")));
+    cr_expect_eq(record_read_only(&rest, PROTO_RECORD_BIT(PROTO_RECORD_FORGET), &record),
+                 RESULT_NOT_FOUND);
+    cr_expect_eq(record.kind, PROTO_RECORD_NONE);
+    rest = span_of(bytes, sizeof bytes - 2);
+    cr_expect_eq(record_read_only(&rest, 0, &record), RESULT_CORRUPT, "cut");
+    cr_expect_eq(record.kind, PROTO_RECORD_NONE);
+}
+
 Test(record, an_overflowed_arena_leaves_no_batch)
 {
     struct arena small;

@@ -19,6 +19,11 @@ enum {
     BACKOFF_MAX_MS = 30000,
 };
 
+/* What becomes a blob, or takes some away. */
+#define RECORD_KINDS                                                                               \
+    (PROTO_RECORD_BIT(PROTO_RECORD_STEP) | PROTO_RECORD_BIT(PROTO_RECORD_SNAPSHOT) |               \
+     PROTO_RECORD_BIT(PROTO_RECORD_FORGET))
+
 enum under_way { NOTHING, PUTTING, REMOVING, FLUSHING };
 
 struct actor_blob_drain {
@@ -173,11 +178,12 @@ static bool take_rest(struct actor_blob_drain *drain)
     while (drain->rest.count > 0 && !batch_is_full(drain) && drain->remove.count == 0) {
         struct span after = drain->rest;
         struct proto_record record;
-        if (record_read(&after, &record) != RESULT_OK) {
+        enum result result = record_read_only(&after, RECORD_KINDS, &record);
+        if (result == RESULT_CORRUPT) {
             log_line(LOG_CRITICAL, "JOURNAL-BATCH-CORRUPT", "drain=blob position=%llu",
                      (unsigned long long)drain->taken);
             after = SPAN_EMPTY;
-        } else if (!add_record(drain, &record)) {
+        } else if (result == RESULT_OK && !add_record(drain, &record)) {
             drain->arena.overflowed = false;
             return false;
         }

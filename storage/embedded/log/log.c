@@ -152,11 +152,16 @@ static enum result log_append(struct storage_journal *self, struct span batch, u
     return RESULT_OK;
 }
 
-/* Sees to it that the newest file has room for `bytes` at the tail. */
+/*
+ * Sees to it that the newest file has room for `bytes` at the tail. The next one is asked for when
+ * this one is half full: by then what the drains have read is trimmed, and is most often the spare.
+ */
 static enum result place(struct storage_log *log, uint64_t bytes)
 {
     struct storage_segment *segment = storage_segments_newest(&log->segments);
-    storage_spares_want(&log->segments.spares);
+    if (!segment->prewritten || log->tail - segment->base > segment->capacity / 2) {
+        storage_spares_want(&log->segments.spares);
+    }
     bool fits = log->tail + bytes <= segment->base + segment->capacity;
     bool empty = log->tail == segment->base;
     if (empty) {
