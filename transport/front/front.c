@@ -3,8 +3,8 @@
  *
  * A slot is one context with its aio; its life is receive, route, wait for the answer, send,
  * receive again. NNG runs its callback on its own threads, one at a time per slot; the answer comes
- * on whatever thread sends PROTO_REPLY to our sink. Cooked REP, because raw mode drops replies to a
- * slow reader in silence.
+ * on whatever thread sends PROTO_REPLY to our sink, and goes by way of the outbox when many wait.
+ * Cooked REP, because raw mode drops replies to a slow reader in silence.
  *
  * Who owns a slot when: from the receive callback until router->send returns or is answered it is
  * the callback's; then whoever turns its `ticket` to 0 owns it. That compare-and-swap is the one
@@ -27,6 +27,7 @@
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "transport/front/intake.h"
+#include "transport/front/outbox.h"
 #include "transport/front/threads.h"
 #include "transport/guard/listen.h"
 
@@ -40,6 +41,7 @@
 #define SEND_TIMEOUT_MS 30000 /* a peer that reads nothing for so long is dropped */
 #define KEPT_MESSAGE_BYTES                                                                         \
     4096u /* a request no larger waits with its slot and becomes the reply's memory */
+#define DIRECT_MAX        4u /* with no more requests pending an answer is sent where it is made */
 #define CLOSE_GRACE_MS    20 /* until the pipes have stopped reading */
 #define CLOSE_WAIT_S      5  /* for NNG to let go of its pipes */
 #define ARENA_BLOCK_BYTES 4096u
@@ -77,6 +79,7 @@ struct transport_front {
     uint32_t magic;
     struct proto_sink answers; /* PROTO_REPLY comes here */
     struct front_intake intake;
+    struct front_outbox outbox;
     nng_socket socket;
     nng_listener *listeners;
     size_t listener_count;
@@ -111,6 +114,7 @@ static void on_received(struct slot *slot);
 static void on_sent(struct slot *slot);
 static void take_request(struct slot *slot, nng_msg *frame);
 static enum result on_answer(struct proto_sink *self, struct proto_message **message);
+static void deliver(void *owner, struct proto_message *answer);
 static void send_bytes(struct slot *slot, struct span bytes);
 
 enum result transport_front_open(const struct transport_front_options *options,
@@ -140,6 +144,9 @@ enum result transport_front_open(const struct transport_front_options *options,
     front->listeners = calloc(options->url_count, sizeof *front->listeners);
     if (front->slots == NULL || front->listeners == NULL || open_socket(front) != 0) {
         goto free_front;
+    }
+    if (front_outbox_init(&front->outbox, deliver, front) != RESULT_OK) {
+        goto close_front;
     }
     if (nng_socket_set_size(front->socket, NNG_OPT_RECVMAXSZ, 2 * options->request_bytes_max) !=
             0 ||
@@ -283,6 +290,7 @@ void transport_front_close(struct transport_front *front)
          index++) {
         nng_aio_stop(front->slots[index]->aio);
     }
+    front_outbox_stop(&front->outbox);
     nng_msleep(CLOSE_GRACE_MS);
     if (!close_socket(front->socket)) {
         log_line(LOG_ERROR, "FRONT-CLOSE", "error=\"a connection was not let go of\" waited_s=%d",
@@ -293,6 +301,7 @@ void transport_front_close(struct transport_front *front)
          index++) {
         slot_free(front->slots[index]);
     }
+    front_outbox_release(&front->outbox);
     free(front->listeners);
     free(front->slots);
     front->magic = 0;
@@ -511,7 +520,18 @@ static enum result on_answer(struct proto_sink *self, struct proto_message **mes
     struct proto_message *answer = *message;
     ASSERT(answer->magic == PROTO_MESSAGE_MAGIC && answer->type == PROTO_REPLY);
     *message = NULL;
+    if (atomic_load_explicit(&front->intake.pending, memory_order_relaxed) <= DIRECT_MAX) {
+        deliver(front, answer);
+    } else {
+        front_outbox_push(&front->outbox, answer);
+    }
+    return RESULT_OK;
+}
 
+/* Any thread. Takes the answer. */
+static void deliver(void *owner, struct proto_message *answer)
+{
+    struct transport_front *front = BASE_CAST(transport_front, owner, FRONT_MAGIC);
     uint64_t ticket = answer->reply_to.ticket;
     uint32_t index = (uint32_t)ticket;
     ASSERT(ticket != TICKET_NONE &&
@@ -527,7 +547,6 @@ static enum result on_answer(struct proto_sink *self, struct proto_message **mes
         atomic_fetch_add_explicit(&front->intake.late, 1, memory_order_relaxed);
     }
     message_free(answer);
-    return RESULT_OK;
 }
 
 /* The slot is NNG's from here on. */
