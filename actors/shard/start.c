@@ -88,8 +88,20 @@ static void refuse_taken(struct actor_shard *shard, struct asking *asking, struc
                   work);
 }
 
+/* Deleted by a request whose commit is still under way: its slot is taken until then. */
+static bool is_leaving(struct actor_shard *shard, const struct asking *asking)
+{
+    const struct actor_slot *slot = shard_slot_find(shard, execution_id_span(&asking->id));
+    return slot != NULL && slot->work != NULL && slot->work->forgotten;
+}
+
 void asking_start(struct actor_shard *shard, struct asking *asking)
 {
+    if (is_leaving(shard, asking)) {
+        asking_refuse_text(shard, asking, PROTO_ERROR_Overloaded,
+                           "an execution of this id is just being deleted: try again");
+        return;
+    }
     if (id_may_be_taken(asking)) {
         struct actor_work *taken;
         enum shard_located located = shard_locate(shard, &asking->id, SHARD_WISH_CHECK,

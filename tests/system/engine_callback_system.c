@@ -216,6 +216,43 @@ static void operators_delete(struct engine_host *host)
               0);
 }
 
+static void starts_while_deleting(struct engine_host *host)
+{
+    CHECK_CASE("a start that overtakes the commit of its id's deletion is refused or runs, alone");
+    enum { REQUESTS = 3 };
+    uint64_t tickets[REQUESTS], ticket;
+    struct span replies[REQUESTS];
+    start(host, "approval", ",\"executionId\":\"gone-2\"");
+    tickets[0] = host_send(host, "{\"op\":\"delete\",\"executionId\":\"gone-2\"}");
+    for (int i = 1; i < REQUESTS; i++) {
+        tickets[i] = host_send(
+            host, "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"gone-2\"}");
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+        struct span reply = host_next_reply(host, &ticket);
+        for (int k = 0; k < REQUESTS; k++) {
+            if (tickets[k] == ticket) {
+                replies[k] = reply;
+            }
+        }
+    }
+
+    CHECK_OK(replies[0]);
+    int running = 0;
+    for (int i = 1; i < REQUESTS; i++) {
+        struct span error = wire_find_text(replies[i], "error");
+        struct span code = wire_string_or(wire_find_text(error, "code"), "");
+        running += code.count == 0;
+        CHECK(code.count == 0 || span_equal(code, span_text("Overloaded")) ||
+              span_equal(code, span_text("AlreadyExists")));
+    }
+    CHECK(running <= 1);
+    if (running == 0) {
+        start(host, "approval", ",\"executionId\":\"gone-2\"");
+    }
+    CHECK_INT(host_int(callback(host, span_text("gone-2"), ""), "state"), 40);
+}
+
 static void times_out(struct engine_host *host)
 {
     CHECK_CASE("accepted is answered when it is durable, though the segment may go on");
@@ -244,6 +281,7 @@ static void run(struct actor_runtime_options options)
     timers_fire(&host);
     operators_act(&host);
     operators_delete(&host);
+    starts_while_deleting(&host);
     times_out(&host);
 
     CHECK_CASE("what waits is there after an orderly restart, sessions and tasks too");
