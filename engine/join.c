@@ -4,13 +4,21 @@
 #include "engine/join.h"
 
 #include "engine/element/element.h"
+#include "proto/base/assert.h"
 #include "proto/wire/writer.h"
 
-static bool holds(const struct engine_decision *decision, const struct engine_visit *visit,
-                  uint32_t flow)
+/* Of the join's incoming flows, how many hold a token, that of the one that arrives included. One
+ * pass: a fork of thousands comes here as often as it has branches. */
+static uint32_t held_flows(const struct engine_decision *decision, const struct engine_visit *visit)
 {
-    return flow == visit->token->flow ||
-           engine_join_find(decision->execution, visit->scope, flow) != NULL;
+    const struct engine_scope *scope = visit->scope;
+    uint32_t count = 1;
+    for (ENGINE_EACH(const struct engine_join_tokens, held, &decision->execution->joins,
+                     &scope->joins, ENGINE_LINK_FIRST)) {
+        count += held->flow != visit->token->flow &&
+                 scope->process->flows[held->flow].target == visit->node->index;
+    }
+    return count;
 }
 
 void engine_join_arrive(struct engine_decision *decision, const struct engine_visit *visit)
@@ -22,10 +30,10 @@ void engine_join_arrive(struct engine_decision *decision, const struct engine_vi
         return;
     }
     engine_emit_token(decision, ENGINE_EVENT_JOINED, visit->token);
-    for (uint32_t i = 0; i < incoming.count; i++) {
-        if (!holds(decision, visit, incoming.at[i])) {
-            return;
-        }
+    uint32_t held = held_flows(decision, visit);
+    ASSERT(held <= incoming.count);
+    if (held < incoming.count) {
+        return;
     }
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
     event->token = engine_decision_token_id(decision);
@@ -96,32 +104,6 @@ static bool may_fire(const struct engine_execution *execution, const struct engi
     return true;
 }
 
-bool engine_join_fire_inclusive(struct engine_decision *decision)
-{
-    const struct engine_execution *execution = decision->execution;
-    if (execution->inclusive_count == 0) {
-        return false;
-    }
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
-                     ENGINE_LINK_ALL)) {
-        for (ENGINE_EACH(const struct engine_join_tokens, held, &execution->joins, &scope->joins,
-                         ENGINE_LINK_FIRST)) {
-            const struct engine_node *join =
-                &scope->process->nodes[scope->process->flows[held->flow].target];
-            if (join->reach != NULL && may_fire(execution, scope, join)) {
-                struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
-                event->token = engine_decision_token_id(decision);
-                event->scope = scope->slot.id;
-                event->node = join->index;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* ---- naming ---- */
-
 /* Has an earlier join record of the scope named this node already? */
 static bool named_before(const struct engine_execution *execution, const struct engine_scope *scope,
                          const struct engine_join_tokens *until, uint32_t node)
@@ -137,6 +119,33 @@ static bool named_before(const struct engine_execution *execution, const struct 
     }
     return false;
 }
+
+bool engine_join_fire_inclusive(struct engine_decision *decision)
+{
+    const struct engine_execution *execution = decision->execution;
+    if (execution->inclusive_count == 0) {
+        return false;
+    }
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        for (ENGINE_EACH(const struct engine_join_tokens, held, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
+            const struct engine_node *join =
+                &scope->process->nodes[scope->process->flows[held->flow].target];
+            if (join->reach != NULL && !named_before(execution, scope, held, join->index) &&
+                may_fire(execution, scope, join)) {
+                struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
+                event->token = engine_decision_token_id(decision);
+                event->scope = scope->slot.id;
+                event->node = join->index;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- naming ---- */
 
 struct span engine_join_names(struct engine_decision *decision)
 {

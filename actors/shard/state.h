@@ -32,9 +32,11 @@ enum {
     TASKS_MAGIC = 0x5441534b,
     SHARD_COMMIT_BYTES =
         4 << 20, /* records of a turn beyond this are committed before the batch goes on */
-    SHARD_SLICES_MAX = 64,      /* unfinished segments that get a slice in one turn */
-    SHARD_IDLE_TIMER_MS = 1000, /* a timer that could not act is tried again then */
-    SHARD_ENDED_MAX = 200000,   /* ended ones remembered while the index lags behind */
+    SHARD_SLICE_BYTES = 1 << 20, /* a slice that has written this much makes room for others */
+    SHARD_MOVES_AT_ONCE = 32,    /* between two looks at that */
+    SHARD_SLICES_MAX = 64,       /* unfinished segments that get a slice in one turn */
+    SHARD_IDLE_TIMER_MS = 1000,  /* a timer that could not act is tried again then */
+    SHARD_ENDED_MAX = 200000,    /* ended ones remembered while the index lags behind */
 };
 
 /* Answers what was accepted before the journal stalled. */
@@ -84,6 +86,7 @@ struct actor_work {
     struct actor_work *touched_next;
     struct engine_output *output;
     uint32_t effects_seen;
+    size_t step_bytes;          /* of its newest step's blob; 0: none was made */
     struct actor_queue replies; /* leave behind the commit, and the gate if there is one */
     struct span
         snapshot; /* the engine's own encoding of the segment's end, if nothing came after it */

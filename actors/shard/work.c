@@ -145,6 +145,7 @@ static void step_done(void *owner, struct engine_execution *execution,
     struct actor_work *work = ((struct step_owner *)owner)->work;
     enum actor_step_blobs mode = shard->options.step_blobs;
     actor_count(&shard->counters.steps, 1);
+    work->step_bytes = 0;
     bool kept = mode == ACTOR_STEPS_ALL || (mode == ACTOR_STEPS_WAITS && step->as.step.wait);
     if (!kept && !shard_is_observed(shard)) {
         return;
@@ -160,6 +161,7 @@ static void step_done(void *owner, struct engine_execution *execution,
         work->broken = true;
         return;
     }
+    work->step_bytes = blob.count;
     if (kept) {
         char step_id[UUID_TEXT_BYTES + 1];
         uuid_format(step->as.step.step_id, step_id);
@@ -190,14 +192,39 @@ void shard_slice_later(struct actor_shard *shard, struct actor_work *work)
     shard->slices_newest = work;
 }
 
+/* As many moves as may pass before somebody looks how much has been written. */
+static uint32_t moves_at_once(const struct actor_work *work)
+{
+    size_t moves = SHARD_SLICE_BYTES / (work->step_bytes + 1);
+    return moves == 0 ? 1 : moves < SHARD_MOVES_AT_ONCE ? (uint32_t)moves : SHARD_MOVES_AT_ONCE;
+}
+
+/*
+ * One slice. Each step writes the whole state, so with thousands of tokens a few steps are as much
+ * work as all the moves of another execution: the slice ends by what it wrote, too.
+ */
+static enum result advance(struct actor_shard *shard, struct actor_work *work,
+                           struct engine_output *output, bool *more)
+{
+    size_t before = shard->batch.count;
+    struct step_owner owner = {.shard = shard, .work = work};
+    enum result result = RESULT_OK;
+    *more = true;
+    for (uint32_t moves = 0, most; result == RESULT_OK && *more && moves < LIMIT_TOKEN_MOVES &&
+                                   shard->batch.count - before < SHARD_SLICE_BYTES;
+         moves += most) {
+        most = moves_at_once(work);
+        result = engine_advance(work->execution, shard->now.unix_ms, most, step_done, &owner,
+                                output, more);
+    }
+    return result;
+}
+
 void shard_run(struct actor_shard *shard, struct actor_work *work)
 {
     struct engine_output *output = shard_touch(shard, work);
     bool more = false;
-    if (output == NULL || work->broken ||
-        engine_advance(work->execution, shard->now.unix_ms, LIMIT_TOKEN_MOVES, step_done,
-                       &(struct step_owner){.shard = shard, .work = work}, output,
-                       &more) != RESULT_OK) {
+    if (output == NULL || work->broken || advance(shard, work, output, &more) != RESULT_OK) {
         work->broken = true;
         return;
     }
@@ -237,7 +264,9 @@ enum result shard_accept(struct actor_shard *shard, struct actor_work *work,
 
 void shard_run_slices(struct actor_shard *shard)
 {
-    for (uint32_t i = 0; i < SHARD_SLICES_MAX && shard->slices_oldest != NULL; i++) {
+    for (uint32_t i = 0; i < SHARD_SLICES_MAX && shard->slices_oldest != NULL &&
+                         shard->batch.count < SHARD_COMMIT_BYTES;
+         i++) {
         struct actor_work *work = shard->slices_oldest;
         shard->slices_oldest = work->slice_next;
         work->sliced = false;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
@@ -64,6 +65,7 @@ static void drop_transaction(struct storage_lmdb *store);
 static int redo_all(struct storage_lmdb *store);
 static void note_looks(struct storage_lmdb *store, size_t rows);
 static void unmap_pages(const struct storage_lmdb *store);
+static int widen_cut_file(struct storage_lmdb *store);
 static void find_map(struct storage_lmdb *store);
 static int grow_map(struct storage_lmdb *store);
 static enum result result_of(struct storage_lmdb *store, int code);
@@ -89,6 +91,9 @@ enum result storage_lmdb_open(const char *directory, uint64_t map_bytes,
     }
     if (code == 0) {
         code = mdb_env_open(store->env, directory, MDB_NORDAHEAD | MDB_NOLOCK | MDB_NOTLS, 0600);
+    }
+    if (code == 0) {
+        code = widen_cut_file(store);
     }
     result = code == 0 ? open_tables(store, table_names) : result_of(store, code);
     if (result != RESULT_OK) {
@@ -503,6 +508,29 @@ static void find_map(struct storage_lmdb *store)
     if (mdb_env_get_fd(store->env, &handle) == 0) {
         store->mapped = storage_posix_mapped(handle);
     }
+}
+
+/*
+ * Pages behind the end of a file that somebody has cut off would kill the process with SIGBUS, for
+ * LMDB reads them through its map. As a hole they are zeros, and those it reports as damage.
+ */
+static int widen_cut_file(struct storage_lmdb *store)
+{
+    MDB_envinfo environment;
+    MDB_stat statistics;
+    struct stat status;
+    int handle = -1;
+    int code = mdb_env_info(store->env, &environment);
+    code = code == 0 ? mdb_env_stat(store->env, &statistics) : code;
+    code = code == 0 ? mdb_env_get_fd(store->env, &handle) : code;
+    if (code != 0) {
+        return code;
+    }
+    off_t bytes = (off_t)((environment.me_last_pgno + 1) * statistics.ms_psize);
+    if (fstat(handle, &status) != 0 || (status.st_size < bytes && ftruncate(handle, bytes) != 0)) {
+        return errno;
+    }
+    return 0;
 }
 
 /* Address space only: the file grows as pages are written. */

@@ -1,6 +1,7 @@
 /* state_test.c: the state tables keep their contract: in memory, and in LMDB. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "storage/embedded/embedded.h"
 #include "storage/memory/memory.h"
@@ -127,6 +128,30 @@ Test(state_in_lmdb, a_flipped_bit_in_a_value_is_noticed)
                  RESULT_OK);
     arena_release(&arena);
     state->ops->close(state);
+    contract_directory_remove(&lmdb.directory);
+}
+
+Test(state_in_lmdb, a_file_that_was_cut_off_is_noticed)
+{
+    struct lmdb_subject lmdb = {
+        .subject = {.open = lmdb_open, .end = lmdb_end, .set_full = lmdb_set_full},
+        .directory = contract_directory_new(),
+    };
+    static const uint8_t long_value[100000] = {1};
+    struct storage_state *state = lmdb_open(&lmdb.subject);
+    struct storage_change change = {STORAGE_EXECUTIONS, span_text("a"),
+                                    span_of(long_value, sizeof long_value), false};
+    cr_assert_eq(state->ops->apply(state, &change, 1), RESULT_OK);
+    cr_assert_eq(state->ops->flush(state), RESULT_OK);
+    state->ops->close(state);
+
+    const off_t two_meta_pages = 8192;
+    const char *file = contract_path(&lmdb.directory, "state/data.mdb");
+    cr_assert_eq(truncate(file, two_meta_pages), 0);
+
+    cr_assert_eq(
+        storage_lmdb_state_open(contract_path(&lmdb.directory, "state"), MAP_BYTES, &state),
+        RESULT_CORRUPT);
     contract_directory_remove(&lmdb.directory);
 }
 

@@ -218,6 +218,39 @@ static void many_at_once(struct engine_host *host)
     CHECK_INT(completed, COUNT);
 }
 
+static int64_t commits(struct engine_host *host)
+{
+    return host_int(host_call(host, "{\"op\":\"stats\"}"), "commits");
+}
+
+static void makes_room(struct engine_host *host)
+{
+    CHECK_CASE("a run whose steps write much makes room for others every now and then");
+    enum { TASKS = 100, PAYLOAD_BYTES = 200 << 10 };
+    static char text[TASKS * 80 + PAYLOAD_BYTES];
+    size_t count =
+        (size_t)snprintf(text, sizeof text,
+                         "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\">"
+                         "<process id=\"long\" isExecutable=\"true\"><startEvent id=\"t0\"/>");
+    for (int i = 1; i <= TASKS; i++) {
+        count += (size_t)snprintf(
+            text + count, sizeof text - count,
+            "<task id=\"t%d\"/><sequenceFlow id=\"f%d\" sourceRef=\"t%d\" targetRef=\"t%d\"/>", i,
+            i, i - 1, i);
+    }
+    snprintf(text + count, sizeof text - count, "</process></definitions>");
+    host_deploy(host, "long.bpmn", text);
+    memset(text, 'x', PAYLOAD_BYTES);
+    text[PAYLOAD_BYTES] = '\0';
+    int64_t before = commits(host);
+
+    struct span reply =
+        host_call(host, "{\"op\":\"start\",\"process\":\"long\",\"request\":{\"a\":\"%s\"}}", text);
+
+    CHECK_INT(host_int(reply, "state"), 40);
+    CHECK(commits(host) - before >= 10); /* 20 MB in 1 MiB slices of 5 or 6 steps */
+}
+
 static void ends_orderly(struct engine_host *host)
 {
     CHECK_CASE("drained: starts are refused, everything is durable where it belongs");
@@ -244,6 +277,7 @@ static void run(struct actor_runtime_options options)
     remembers(&host);
     versions(&host);
     many_at_once(&host);
+    makes_room(&host);
     tells_of_itself(&host);
     ends_orderly(&host);
     host_close(&host);
