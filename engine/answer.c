@@ -348,6 +348,42 @@ static struct span http_reply(struct engine_decision *decision, const struct eng
     return wire_writer_span(&writer);
 }
 
+/* interfaces.md 3: fields that have one form only. What a module says in another is not dropped in
+ * silence: it may be its error. */
+static const struct {
+    struct span name;
+    bool list;
+} formed_fields[] = {
+    {ENGINE_NAME("error"), false},     {ENGINE_NAME("outputs"), false},
+    {ENGINE_NAME("request"), false},   {ENGINE_NAME("response"), false},
+    {ENGINE_NAME("context"), false},   {ENGINE_NAME("module"), false},
+    {ENGINE_NAME("execution"), false}, {ENGINE_NAME("conversation"), true},
+    {ENGINE_NAME("logs"), true},
+};
+
+/* The first field of a wrong form as a reason, or an empty span. */
+static struct span misformed(struct engine_decision *decision, struct span body)
+{
+    struct wire_map_walk walk = wire_map_begin(body);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        enum wire_type type = wire_head(value).type;
+        if (span_is(key, "wait") && type != WIRE_NIL && type != WIRE_BOOL && type != WIRE_MAP) {
+            return span_text("\"wait\" must be true, false or an object");
+        }
+        for (size_t i = 0; i < sizeof formed_fields / sizeof formed_fields[0]; i++) {
+            bool list = formed_fields[i].list;
+            if (span_equal(key, formed_fields[i].name) && type != WIRE_NIL &&
+                type != (list ? WIRE_ARRAY : WIRE_MAP)) {
+                return ENGINE_TEXT(decision, "\"%.*s\" must be %s", SPAN_ARG(key),
+                                   list ? "a list" : "an object");
+            }
+        }
+    }
+    return SPAN_EMPTY;
+}
+
 static void act_on_answer(struct engine_decision *decision, const struct engine_visit *visit,
                           struct reply *reply)
 {
@@ -363,7 +399,12 @@ static void act_on_answer(struct engine_decision *decision, const struct engine_
                wire_head(answer->body).type != WIRE_NIL) {
         fail_module(decision, visit, span_text("the reply is not a map"));
     } else {
-        act_on_reply(decision, visit, reply, answer->status == 202);
+        struct span reason = misformed(decision, reply->body);
+        if (reason.count > 0) {
+            fail_module(decision, visit, reason);
+        } else {
+            act_on_reply(decision, visit, reply, answer->status == 202);
+        }
     }
 }
 
