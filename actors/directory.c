@@ -11,6 +11,7 @@
 struct binding {
     struct actor_link link;
     uint64_t since_ms;
+    uint64_t order; /* of binding, from 1 */
     uint16_t session_bytes;
     uint16_t execution_bytes;
     uint8_t text[]; /* session, then execution id */
@@ -50,6 +51,7 @@ static struct binding *find(const struct actor_directory *directory, struct span
 
 void actor_directory_init(struct actor_directory *directory)
 {
+    directory->bound = 0;
     actor_table_init(&directory->table);
 }
 
@@ -72,6 +74,7 @@ enum result actor_directory_bind(struct actor_directory *directory, struct span 
     struct binding *binding = find(directory, session, execution_id);
     if (binding != NULL) {
         binding->since_ms = since_ms;
+        binding->order = ++directory->bound;
         return RESULT_OK;
     }
     binding = malloc(sizeof *binding + session.count + execution_id.count);
@@ -79,6 +82,7 @@ enum result actor_directory_bind(struct actor_directory *directory, struct span 
         return RESULT_LIMIT;
     }
     *binding = (struct binding){.since_ms = since_ms,
+                                .order = ++directory->bound,
                                 .session_bytes = (uint16_t)session.count,
                                 .execution_bytes = (uint16_t)execution_id.count};
     memcpy(binding->text, session.bytes, session.count);
@@ -104,9 +108,9 @@ enum result actor_directory_resolve(const struct actor_directory *directory, str
     for (const struct binding *binding =
              next_of(actor_table_find(&directory->table, base_hash(session, 0)), session);
          binding != NULL; binding = next_of(actor_table_again(&binding->link), session)) {
-        /* Chains are newest first, so of two that began in the same millisecond the later bound one
-         * wins. */
-        if (newest == NULL || binding->since_ms > newest->since_ms) {
+        /* Of two that began in the same millisecond the later bound one wins. */
+        if (newest == NULL || binding->since_ms > newest->since_ms ||
+            (binding->since_ms == newest->since_ms && binding->order > newest->order)) {
             newest = binding;
         }
     }

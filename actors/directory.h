@@ -13,6 +13,7 @@
 struct actor_directory {
     /* private to directory.c */
     struct actor_table table;
+    uint64_t bound; /* bindings made so far */
 };
 
 void actor_directory_init(struct actor_directory *directory);

@@ -51,6 +51,22 @@ Test(directory, falls_back_to_an_older_wait_when_the_newest_ends)
     actor_directory_release(&directory);
 }
 
+Test(directory, means_the_later_bound_one_of_the_same_millisecond_however_much_it_grows)
+{
+    struct actor_directory directory;
+    actor_directory_init(&directory);
+    char id[16];
+    for (int i = 0; i < 2000; i++) { /* the table is rebuilt several times meanwhile */
+        snprintf(id, sizeof id, "e%d", i);
+        bind(&directory, "s", id, 7);
+        cr_assert_str_eq(resolve(&directory, "s"), id);
+    }
+    bind(&directory, "s", "e3", 7);
+
+    cr_assert_str_eq(resolve(&directory, "s"), "e3", "binding again makes it the newest");
+    actor_directory_release(&directory);
+}
+
 Test(directory, holds_many_sessions)
 {
     struct actor_directory directory;
