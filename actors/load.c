@@ -44,7 +44,7 @@ static enum result check_project(const struct actor_project *project, struct are
         const struct actor_project_file *file = &project->definitions[i];
         struct engine_definition *definition = NULL;
         engine_report_init(&report, file->name);
-        enum result result = engine_read_served(file->name, file->content, &report, &definition);
+        enum result result = engine_read(file->name, file->content, &report, &definition);
         add_problems(arena, &report, problems);
         engine_report_release(&report);
         if (definition != NULL) {

@@ -39,6 +39,14 @@ struct request_trace {
     struct proto_record record; /* spans in own memory */
 };
 
+/* A message of the tail or of the table. */
+struct message_trace {
+    struct actor_link link;
+    struct message_trace *next;
+    bool taken;
+    struct proto_record record; /* spans in own memory */
+};
+
 struct recovering {
     const struct actor_recovery_options *options;
     struct actor_recovery *recovery;
@@ -46,6 +54,9 @@ struct recovering {
     struct trace *trace_list;
     struct actor_table requests;
     struct request_trace *request_list;
+    struct actor_table messages;
+    struct message_trace *message_list;
+    uint32_t message_count;
     struct arena scratch;
     enum result result; /* of a scan's callback */
 };
@@ -299,6 +310,123 @@ static bool request_row(void *owner, struct span key, struct span value)
     return recovering->result == RESULT_OK;
 }
 
+/* ---- messages ---- */
+
+static struct message_trace *find_message(const struct recovering *recovering, struct span id)
+{
+    for (struct actor_link *link = actor_table_find(&recovering->messages, base_hash(id, 0));
+         link != NULL; link = actor_table_again(link)) {
+        struct message_trace *trace = ACTOR_OWNER(message_trace, link, link);
+        if (span_equal(trace->record.name, id)) {
+            return trace;
+        }
+    }
+    return NULL;
+}
+
+static void drop_message(struct message_trace *trace)
+{
+    drop(&trace->record.name);
+    drop(&trace->record.workspace_id);
+    drop(&trace->record.project_id);
+    drop(&trace->record.body);
+    free(trace);
+}
+
+static struct message_trace *message_trace(struct recovering *recovering,
+                                           const struct proto_record *record)
+{
+    struct message_trace *trace = calloc(1, sizeof *trace);
+    if (trace == NULL) {
+        return NULL;
+    }
+    trace->taken = record->kind == PROTO_RECORD_MESSAGE_TAKEN;
+    trace->record.kind = record->kind;
+    trace->record.at_ms = record->at_ms;
+    if (!copy(record->name, &trace->record.name) ||
+        !copy(record->workspace_id, &trace->record.workspace_id) ||
+        !copy(record->project_id, &trace->record.project_id) ||
+        !copy(record->body, &trace->record.body)) {
+        drop_message(trace);
+        return NULL;
+    }
+    actor_table_add(&recovering->messages, &trace->link, base_hash(trace->record.name, 0));
+    trace->next = recovering->message_list;
+    recovering->message_list = trace;
+    recovering->message_count++;
+    return trace;
+}
+
+/* Once taken, for ever: an id names one message. */
+static enum result message_record(struct recovering *recovering, const struct proto_record *record)
+{
+    struct message_trace *trace = find_message(recovering, record->name);
+    if (trace != NULL) {
+        trace->taken = trace->taken || record->kind == PROTO_RECORD_MESSAGE_TAKEN;
+        return RESULT_OK;
+    }
+    return message_trace(recovering, record) == NULL ? RESULT_LIMIT : RESULT_OK;
+}
+
+static bool message_row(void *owner, struct span key, struct span value)
+{
+    struct recovering *recovering = owner;
+    struct proto_record record;
+    if (actor_message_row_read(key, value, &record) != RESULT_OK) {
+        recovering->recovery->corrupt++;
+        log_line(LOG_CRITICAL, "MESSAGE-ROW-CORRUPT", "key_bytes=%zu", key.count);
+        return true;
+    }
+    if (find_message(recovering, key) == NULL && message_trace(recovering, &record) == NULL) {
+        recovering->result = RESULT_LIMIT;
+    }
+    return recovering->result == RESULT_OK;
+}
+
+static int64_t published_ms(const struct message_trace *trace)
+{
+    return wire_int_or(wire_at(trace->record.body, 3), 0);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct message_trace *const *first = a;
+    const struct message_trace *const *second = b;
+    int64_t first_ms = published_ms(*first);
+    int64_t second_ms = published_ms(*second);
+    return first_ms != second_ms ? (first_ms < second_ms ? -1 : 1)
+                                 : span_compare((*first)->record.name, (*second)->record.name);
+}
+
+static enum result recover_messages(struct recovering *recovering)
+{
+    struct storage_state *state = recovering->options->state;
+    enum result result =
+        state->ops->scan(state, STORAGE_MESSAGES, SPAN_EMPTY, message_row, recovering);
+    result = result == RESULT_OK ? recovering->result : result;
+    struct message_trace **sorted =
+        calloc((size_t)recovering->message_count + 1, sizeof(struct message_trace *));
+    if (sorted == NULL) {
+        return RESULT_LIMIT;
+    }
+    uint32_t count = 0;
+    for (struct message_trace *trace = recovering->message_list; trace != NULL;
+         trace = trace->next) {
+        if (!trace->taken) {
+            sorted[count++] = trace;
+        }
+    }
+    qsort(sorted, count, sizeof(struct message_trace *), by_time);
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < recovering->options->shard_count && result == RESULT_OK; k++) {
+            result =
+                actor_shard_recover_message(recovering->options->shards[k], &sorted[i]->record);
+        }
+    }
+    free(sorted);
+    return result;
+}
+
 /* ---- reading the tail ---- */
 
 static enum result read_record(struct recovering *recovering, const struct proto_record *record,
@@ -315,6 +443,9 @@ static enum result read_record(struct recovering *recovering, const struct proto
         return request_record(recovering, record);
     case PROTO_RECORD_DEFINITION:
         return definition_record(recovering, record);
+    case PROTO_RECORD_MESSAGE:
+    case PROTO_RECORD_MESSAGE_TAKEN:
+        return message_record(recovering, record);
     case PROTO_RECORD_NONE:
     case PROTO_RECORD_STEP:
     case PROTO_RECORD_AUDIT:
@@ -488,6 +619,12 @@ static void release(struct recovering *recovering)
         drop(&trace->record.body);
         free(trace);
     }
+    while (recovering->message_list != NULL) {
+        struct message_trace *trace = recovering->message_list;
+        recovering->message_list = trace->next;
+        drop_message(trace);
+    }
+    actor_table_release(&recovering->messages);
     actor_table_release(&recovering->traces);
     actor_table_release(&recovering->requests);
     arena_release(&recovering->scratch);
@@ -509,6 +646,7 @@ enum result actor_recover(const struct actor_recovery_options *options,
     struct recovering recovering = {.options = options, .recovery = recovery};
     actor_table_init(&recovering.traces);
     actor_table_init(&recovering.requests);
+    actor_table_init(&recovering.messages);
     arena_init(&recovering.scratch, 4096, LIMIT_FRAME_BYTES * 4ul);
     const char *what = "the drains' positions";
     enum result result = read_positions(options, positions);
@@ -528,6 +666,10 @@ enum result actor_recover(const struct actor_recovery_options *options,
     }
     for (uint32_t i = 0; i < options->shard_count && result == RESULT_OK; i++) {
         actor_shard_recover_sessions(options->shards[i], options->shards);
+    }
+    if (result == RESULT_OK) {
+        what = "the messages";
+        result = recover_messages(&recovering);
     }
     if (result != RESULT_OK) {
         snprintf(error, 256, "%s could not be read: %s", what, result_text(result));

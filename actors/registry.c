@@ -376,7 +376,7 @@ static void deploy(struct actor_registry *registry)
     struct engine_report report;
     struct engine_definition *definition = NULL;
     engine_report_init(&report, file->name);
-    enum result result = engine_read_served(file->name, file->content, &report, &definition);
+    enum result result = engine_read(file->name, file->content, &report, &definition);
     if (result == RESULT_OK) {
         file->version = next_version(registry, definition);
         engine_definition_free(definition);

@@ -44,6 +44,9 @@ enum actor_field_rule {
     X(ERROR, "error", MAP)                                                                         \
     X(REASON, "reason", TEXT)                                                                      \
     X(LIMIT, "limit", COUNT)                                                                       \
+    X(NAME, "name", TEXT)                                                                          \
+    X(CORRELATION_KEY, "correlationKey", TEXT)                                                     \
+    X(TTL, "ttlMs", COUNT)                                                                         \
     X(INCLUDE, "include", ANY)
 
 enum actor_field {

@@ -140,6 +140,24 @@ static enum result route_start(struct actor_router *router, struct proto_message
     return to_owner(router, request);
 }
 
+/* A message is a durable thing of its own: to the shard that its id picks. */
+static enum result route_publish(struct actor_router *router, struct proto_message **request,
+                                 const struct actor_request *fields)
+{
+    if (actor_count_read(&router->journal->full) != 0) {
+        return refuse_text(router, request, PROTO_ERROR_StorageFailed,
+                           "the journal takes no more messages: it is full or stalled");
+    }
+    if (text_of(fields, ACTOR_FIELD_NAME).count == 0) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "name must be the name of a message or signal");
+    }
+    struct actor_request named = *fields;
+    named.at[ACTOR_FIELD_EXECUTION_ID] = SPAN_EMPTY;
+    id_of_start(&named, &(*request)->as.request.execution_id);
+    return to_owner(router, request);
+}
+
 /* By executionId; a callback also by channelSessionId: to the shard that keeps that session. */
 static enum result route_by_id(struct actor_router *router, struct proto_message **request,
                                const struct actor_request *fields)
@@ -243,8 +261,8 @@ static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router,
     [PROTO_OP_TASKS] = route_tasks,
     [PROTO_OP_DEPLOY] = route_to_registry,
     [PROTO_OP_DEFINITIONS] = route_to_registry,
-    [PROTO_OP_MESSAGE] = route_nowhere,
-    [PROTO_OP_SIGNAL] = route_nowhere,
+    [PROTO_OP_MESSAGE] = route_publish,
+    [PROTO_OP_SIGNAL] = route_publish,
     [PROTO_OP_SUSPEND] = route_by_id,
     [PROTO_OP_RESUME] = route_by_id,
     [PROTO_OP_ABORT] = route_by_id,

@@ -44,6 +44,12 @@ enum proto_message_type {
     PROTO_SESSION_BIND, /* as.session; answered by PROTO_DONE */
     PROTO_SESSION_DROP, /* as.session; no answer */
     PROTO_ROUTE_DROP,   /* as.route: that request was refused; no answer */
+    /* shard <-> correlation (the shard that hash(name) picks) */
+    PROTO_LISTEN,    /* as.listen: all that an execution listens for now; no answer */
+    PROTO_PUBLISH,   /* as.publish: a message, durable by now, or a signal; no answer */
+    PROTO_DELIVER,   /* as.publish, to the owner of its execution_id; a message is answered by
+                        DELIVERED, a signal by nothing */
+    PROTO_DELIVERED, /* as.publish: id, execution_id and result alone */
     /* ports with slow stores -> the actor that opened them */
     PROTO_PORT_DONE, /* as.port_done */
     /* life cycle */
@@ -190,6 +196,29 @@ struct proto_route {
     struct span request_id;
 };
 
+struct proto_listen {
+    struct execution_id execution_id;
+    struct span workspace;
+    struct span subscriptions; /* a run of values, as engine_subscriptions writes them */
+};
+
+struct proto_publish {
+    bool is_signal;
+    struct span id;
+    struct span workspace;
+    struct span project;
+    struct span name;
+    struct span key;     /* or empty */
+    struct span payload; /* a value, or empty */
+    int64_t at_ms;
+    int64_t expires_ms; /* Unix; not taken from then on */
+    /* DELIVER and DELIVERED */
+    struct execution_id execution_id;
+    struct span process; /* not empty: begin a new execution of it ... */
+    struct span node;    /* ... here */
+    enum result result;  /* OK: taken, durably; NOT_FOUND: not wanted any more; AGAIN: later */
+};
+
 struct proto_port_done {
     enum result result;
     struct span results; /* one byte (enum result) an item, where the operation had several */
@@ -227,6 +256,8 @@ struct proto_message {
         struct proto_definition definition;
         struct proto_project project;
         struct proto_session session;
+        struct proto_listen listen;
+        struct proto_publish publish;
         struct proto_route route;
         struct proto_port_done port_done;
         struct proto_done done;

@@ -35,6 +35,8 @@ static const struct layout layouts[] = {
     [PROTO_RECORD_REQUEST] = {{FIELD_WORKSPACE, FIELD_NAME, FIELD_NUMBER, FIELD_AT, FIELD_BINARY}},
     [PROTO_RECORD_DEFINITION] = {{FIELD_PROJECT, FIELD_NAME, FIELD_NUMBER, FIELD_AT, FIELD_BINARY}},
     [PROTO_RECORD_FORGET] = {{FIELD_EXECUTION, FIELD_WORKSPACE}},
+    [PROTO_RECORD_MESSAGE] = {{FIELD_WORKSPACE, FIELD_PROJECT, FIELD_NAME, FIELD_AT, FIELD_VALUE}},
+    [PROTO_RECORD_MESSAGE_TAKEN] = {{FIELD_NAME}},
 };
 
 static uint32_t fields_count(const struct layout *layout)
@@ -97,7 +99,7 @@ static void write_field(struct wire_writer *batch, enum field field,
 
 void record_write(struct wire_writer *batch, const struct proto_record *record)
 {
-    ASSERT(record->kind > PROTO_RECORD_NONE && record->kind <= PROTO_RECORD_FORGET);
+    ASSERT(record->kind > PROTO_RECORD_NONE && record->kind <= PROTO_RECORD_LAST);
     const struct layout *layout = &layouts[record->kind];
     size_t mark = batch->count;
     uint8_t head[RECORD_HEAD_BYTES] = {[4] = (uint8_t)record->kind};
@@ -224,7 +226,7 @@ static enum result read_head(struct span batch, enum proto_record_kind *kind, st
     size_t body_bytes =
         head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
     if (body_bytes > batch.count - RECORD_HEAD_BYTES || head[4] == PROTO_RECORD_NONE ||
-        head[4] > PROTO_RECORD_FORGET) {
+        head[4] > PROTO_RECORD_LAST) {
         return RESULT_CORRUPT;
     }
     *kind = (enum proto_record_kind)head[4];

@@ -16,6 +16,9 @@
  * - REQUEST [workspaceId, requestId, bodyHash, atMs, binary]: the first reply to a requestId
  * - DEFINITION [projectId, name, version, atMs, binary]: a deployed file
  * - FORGET [executionId, workspaceId]: an operator's delete
+ * - MESSAGE [workspaceId, projectId, messageId, expiresAtMs, [name, correlationKey, payload,
+ * atMs]]: published, and nobody's yet
+ * - MESSAGE_TAKEN [messageId]: in the batch of what it did to whoever took it, or expired
  */
 #ifndef PROTO_RECORD_H
 #define PROTO_RECORD_H
@@ -33,6 +36,9 @@ enum proto_record_kind {
     PROTO_RECORD_REQUEST = 5,
     PROTO_RECORD_DEFINITION = 6,
     PROTO_RECORD_FORGET = 7,
+    PROTO_RECORD_MESSAGE = 8,
+    PROTO_RECORD_MESSAGE_TAKEN = 9,
+    PROTO_RECORD_LAST = PROTO_RECORD_MESSAGE_TAKEN,
 };
 
 enum proto_snapshot_flags {
@@ -47,7 +53,7 @@ struct proto_record {
     enum proto_record_kind kind;
     struct span execution_id;
     struct span workspace_id;
-    struct span name; /* stepId, requestId or file name */
+    struct span name; /* stepId, requestId, file name or messageId */
     struct span project_id;
     uint64_t number; /* firstEventSequence, flags, revision, bodyHash or version */
     int64_t at_ms;

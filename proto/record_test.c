@@ -60,6 +60,13 @@ static const struct proto_record samples[] = {
      .at_ms = -5,
      .body = TEXT("<definitions/>")},
     {.kind = PROTO_RECORD_FORGET, .execution_id = TEXT("e1"), .workspace_id = TEXT("w")},
+    {.kind = PROTO_RECORD_MESSAGE,
+     .workspace_id = TEXT("w"),
+     .project_id = TEXT("p"),
+     .name = TEXT("m1"),
+     .at_ms = 5,
+     .body = TEXT("\xc0")},
+    {.kind = PROTO_RECORD_MESSAGE_TAKEN, .name = TEXT("m1")},
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -94,11 +101,15 @@ Test(record, every_kind_reads_back_as_written)
 Test(record, bytes_on_disk_never_change)
 {
     record_write(&batch, &samples[0]);
-    record_write(&batch, &samples[SAMPLES - 1]);
+    for (size_t i = SAMPLES - 3; i < SAMPLES; i++) { /* FORGET, MESSAGE, MESSAGE_TAKEN */
+        record_write(&batch, &samples[i]);
+    }
     static const char golden[] = "\x0b\0\0\0\x01\x95\xa2"
                                  "e1\x07\x92\x01\x02\xc3\xa1x"
                                  "\x06\0\0\0\x07\x92\xa2"
-                                 "e1\xa1w";
+                                 "e1\xa1w"
+                                 "\x0a\0\0\0\x08\x95\xa1w\xa1p\xa2m1\x05\xc0"
+                                 "\x04\0\0\0\x09\x91\xa2m1";
     struct span written = wire_writer_span(&batch);
     cr_expect_eq(written.count, sizeof golden - 1);
     cr_expect(span_equal(written, span_of(golden, sizeof golden - 1)));

@@ -21,6 +21,8 @@ enum storage_table {
     STORAGE_EXECUTIONS,  /* key executionId -> newest snapshot of a live execution */
     STORAGE_REQUESTS,    /* key workspaceId NUL requestId -> [bodyHash, atMs, executionId, reply] */
     STORAGE_DEFINITIONS, /* key projectId NUL name NUL version(be32) -> [atMs, content] */
+    STORAGE_MESSAGES,    /* key messageId -> [workspaceId, projectId, expiresAtMs, [name,
+                            correlationKey, payload, atMs]] */
     STORAGE_POSITIONS,   /* key drain name -> journal position (be64) */
     STORAGE_TABLE_COUNT
 };

@@ -27,7 +27,8 @@ enum {
 #define RECORD_KINDS                                                                               \
     (PROTO_RECORD_BIT(PROTO_RECORD_EVENTS) | PROTO_RECORD_BIT(PROTO_RECORD_SNAPSHOT) |             \
      PROTO_RECORD_BIT(PROTO_RECORD_REQUEST) | PROTO_RECORD_BIT(PROTO_RECORD_DEFINITION) |          \
-     PROTO_RECORD_BIT(PROTO_RECORD_FORGET))
+     PROTO_RECORD_BIT(PROTO_RECORD_FORGET) | PROTO_RECORD_BIT(PROTO_RECORD_MESSAGE) |               \
+     PROTO_RECORD_BIT(PROTO_RECORD_MESSAGE_TAKEN))
 
 /* An execution with events after its last snapshot, or without one. */
 struct open_segment {
@@ -356,6 +357,38 @@ static enum result fold_definition(struct actor_state_drain *drain,
                : actor_fold_put(&drain->fold, STORAGE_DEFINITIONS, key, value);
 }
 
+enum result actor_message_row_read(struct span key, struct span value, struct proto_record *out)
+{
+    *out = (struct proto_record){.kind = PROTO_RECORD_MESSAGE,
+                                 .name = key,
+                                 .workspace_id = wire_string_or(wire_at(value, 0), ""),
+                                 .project_id = wire_string_or(wire_at(value, 1), ""),
+                                 .at_ms = wire_int_or(wire_at(value, 2), 0),
+                                 .body = wire_at(value, 3)};
+    return wire_count(value) == 4 && wire_count(out->body) == 4 ? RESULT_OK : RESULT_CORRUPT;
+}
+
+static enum result fold_message(struct actor_state_drain *drain, const struct proto_record *record)
+{
+    if (record->name.count == 0 || record->name.count > LIMIT_MESSAGE_ID_BYTES) {
+        return RESULT_OK; /* no id of ours: corrupt, and recovery says so */
+    }
+    if (record->kind == PROTO_RECORD_MESSAGE_TAKEN) {
+        return actor_fold_remove(&drain->fold, STORAGE_MESSAGES, record->name);
+    }
+    arena_clear(&drain->scratch);
+    struct wire_writer writer;
+    wire_writer_init(&writer, &drain->scratch, record->body.count + 320);
+    wire_write_array(&writer, 4);
+    wire_write_string(&writer, record->workspace_id);
+    wire_write_string(&writer, record->project_id);
+    wire_write_int(&writer, record->at_ms);
+    wire_write_value(&writer, record->body);
+    struct span value = wire_writer_span(&writer);
+    return value.count == 0 ? RESULT_LIMIT
+                            : actor_fold_put(&drain->fold, STORAGE_MESSAGES, record->name, value);
+}
+
 static enum result fold_record(struct actor_state_drain *drain, const struct proto_record *record,
                                uint64_t batch_begin)
 {
@@ -368,6 +401,9 @@ static enum result fold_record(struct actor_state_drain *drain, const struct pro
         return fold_request(drain, record);
     case PROTO_RECORD_DEFINITION:
         return fold_definition(drain, record);
+    case PROTO_RECORD_MESSAGE:
+    case PROTO_RECORD_MESSAGE_TAKEN:
+        return fold_message(drain, record);
     case PROTO_RECORD_FORGET:
         close_segment(drain, record->execution_id);
         return actor_fold_remove(&drain->fold, STORAGE_EXECUTIONS, record->execution_id);

@@ -69,6 +69,9 @@ MUST_USE enum result actor_position_read(struct storage_state *state, const char
 /* A REQUESTS row as the record it came from; spans in the arena or borrowed. */
 MUST_USE enum result actor_request_row_read(struct span key, struct span value, struct arena *arena,
                                             struct proto_record *out);
+/* A MESSAGES row as the record it came from; spans borrowed. */
+MUST_USE enum result actor_message_row_read(struct span key, struct span value,
+                                            struct proto_record *out);
 /* A DEFINITIONS row as a definition; spans borrowed. */
 MUST_USE enum result actor_definition_row_read(struct span key, struct span value,
                                                struct proto_definition *out, int64_t *at_ms);

@@ -236,6 +236,16 @@ void shard_conclude(struct actor_shard *shard, const struct proto_message *reque
     }
 }
 
+void shard_conclude_here(struct actor_shard *shard, const struct proto_message *request,
+                         struct actor_remembered *remembered, struct span id, struct span body)
+{
+    shard_reply(shard, request, true, body, shard->commit_number);
+    if (remembered != NULL) {
+        answer_attached(shard, remembered, true, body, shard->commit_number);
+        remember(shard, remembered, id, body);
+    }
+}
+
 void shard_refuse(struct actor_shard *shard, const struct proto_message *request,
                   struct actor_remembered *remembered, const struct actor_refusal *refusal,
                   struct actor_work *work)

@@ -58,6 +58,12 @@ static void leave(struct actor_shard *shard, struct actor_queue *effects)
             send_or_drop(shard->options.io, effect);
         } else if (effect->type == PROTO_SESSION_BIND || effect->type == PROTO_SESSION_DROP) {
             bind_session(shard, effect);
+        } else if (effect->type == PROTO_LISTEN) {
+            send_or_drop(shard->options.shards[effect->reply_to.ticket], effect);
+        } else if (effect->type == PROTO_PUBLISH) {
+            send_or_drop(shard_keeper(shard, effect->as.publish.name), effect);
+        } else if (effect->type == PROTO_DELIVERED) {
+            send_or_drop(effect->reply_to.sink, effect);
         } else if (effect->type == PROTO_AWAIT) {
             send_or_drop(shard->options.storage, effect);
         } else {
@@ -309,7 +315,11 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
         shard_slot_set_human(shard, work->slot,
                              view.human && work->over && !view.ended && !work->forgotten);
         set_alarm(shard, work, view.ended || work->forgotten);
+        if (work->output->event_count > 0 || work->forgotten) {
+            shard_listen(shard, work->slot, work->execution, work->forgotten);
+        }
     }
+    shard_finish_news(shard, work);
     queue_replies(shard, work, &view, heavy);
     work->touched = work->segment_ended = work->interim = false;
     work->output = NULL;

@@ -303,7 +303,9 @@ void shard_fetched(struct actor_shard *shard, struct proto_message *message)
     bool kept = lookup->row == message || lookup->logs == message;
     struct proto_message *request = lookup->request;
     lookup->request = NULL;
-    if (request != NULL) {
+    if (request != NULL && request->type == PROTO_DELIVER) {
+        shard_deliver(shard, request, lookup);
+    } else if (request != NULL) {
         shard_request(shard, request, lookup);
     } else {
         struct actor_slot *slot = shard_slot_find(shard, execution_id_span(&lookup->id));

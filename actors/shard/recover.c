@@ -5,6 +5,7 @@
 #include "actors/shard/state.h"
 #include "proto/base/assert.h"
 #include "proto/log.h"
+#include "proto/wire/reader.h"
 
 static enum result replay(struct actor_shard *shard, const struct actor_recovered *recovered,
                           struct engine_execution **execution, struct actor_recovery *recovery)
@@ -88,6 +89,7 @@ enum result actor_shard_recover(struct actor_shard *shard, const struct actor_re
     engine_look(execution, &view);
     recovery->executions++;
     bind(shard, &view);
+    shard_listen(shard, slot, execution, false);
     if (view.waiting && recovered->events_count == 0) {
         park(shard, slot, execution, &view, recovered->snapshot);
         return RESULT_OK;
@@ -100,6 +102,13 @@ void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard 
     struct actor_queue others = {0};
     struct proto_message *message;
     while ((message = actor_queue_pop(&shard->effects)) != NULL) {
+        if (message->type == PROTO_LISTEN) {
+            struct actor_shard *keeper = shards[message->reply_to.ticket];
+            shard_listened(keeper, &message->as.listen);
+            arena_clear(&keeper->turn);
+            message_free(message);
+            continue;
+        }
         if (message->type != PROTO_SESSION_BIND) {
             actor_queue_push(&others, message);
             continue;
@@ -109,6 +118,22 @@ void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard 
         shard_bind_here(keeper, message);
     }
     shard->effects = others;
+}
+
+enum result actor_shard_recover_message(struct actor_shard *shard,
+                                        const struct proto_record *record)
+{
+    const struct proto_publish published = {.id = record->name,
+                                            .workspace = record->workspace_id,
+                                            .project = record->project_id,
+                                            .name = wire_string_or(wire_at(record->body, 0), ""),
+                                            .key = wire_string_or(wire_at(record->body, 1), ""),
+                                            .payload = wire_at(record->body, 2),
+                                            .at_ms = wire_int_or(wire_at(record->body, 3), 0),
+                                            .expires_ms = record->at_ms};
+    return actor_shard_of(published.name, shard->options.shard_count) == shard->options.index
+               ? shard_keep_message(shard, &published)
+               : RESULT_OK;
 }
 
 enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id,

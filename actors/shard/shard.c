@@ -37,6 +37,7 @@ enum result actor_shard_new(const struct actor_shard_options *options, struct ac
     shard->commit_number = 1;
     actor_table_init(&shard->slots);
     actor_directory_init(&shard->directory);
+    actor_correlation_init(&shard->correlation);
     actor_remembered_init(&shard->requests, LIMIT_REQUESTS_REMEMBERED);
     actor_remembered_init(&shard->routes, LIMIT_REQUESTS_REMEMBERED);
     arena_init(&shard->turn, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
@@ -99,6 +100,7 @@ void actor_shard_free(struct actor_shard *shard)
     actor_remembered_release(&shard->requests);
     actor_remembered_release(&shard->routes);
     actor_directory_release(&shard->directory);
+    actor_correlation_release(&shard->correlation);
     actor_alarms_release(&shard->alarms);
     actor_alarms_release(&shard->deadlines);
     if (shard->hot != NULL) {
@@ -227,6 +229,18 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
     case PROTO_ROUTE_DROP:
         shard_drop_route(shard, message);
         return;
+    case PROTO_LISTEN:
+        shard_listened(shard, &message->as.listen);
+        break;
+    case PROTO_PUBLISH:
+        shard_published(shard, &message->as.publish);
+        break;
+    case PROTO_DELIVER:
+        shard_deliver(shard, message, NULL);
+        return;
+    case PROTO_DELIVERED:
+        shard_delivered(shard, &message->as.publish);
+        break;
     case PROTO_INTERIM:
         interim(shard, &message->as.execution_id);
         break;
@@ -268,6 +282,8 @@ static uint64_t next_turn_ms(const struct actor_shard *shard)
     }
     uint64_t due_ms = ACTOR_NEVER;
     int64_t alarm_ms = shard->stalled ? INT64_MAX : actor_alarms_next_ms(&shard->alarms);
+    int64_t letter_ms = shard->stalled ? INT64_MAX : actor_correlation_due_ms(&shard->correlation);
+    alarm_ms = letter_ms < alarm_ms ? letter_ms : alarm_ms;
     if (alarm_ms != INT64_MAX) {
         int64_t left_ms = alarm_ms - shard->now.unix_ms;
         left_ms = left_ms < 0 ? 0 : left_ms > ACTOR_WAIT_MAX_MS ? ACTOR_WAIT_MAX_MS : left_ms;
@@ -298,6 +314,7 @@ uint64_t actor_shard_turn(void *argument, struct proto_message *batch, struct ac
     }
     if (!shard->stalled) { /* else each would add to what the journal cannot take */
         shard_alarms_ring(shard);
+        shard_letters_ring(shard);
         shard_run_slices(shard);
     }
     shard_time_out(shard);

@@ -79,8 +79,8 @@ struct actor_recovered {
 MUST_USE enum result actor_shard_recover(struct actor_shard *shard,
                                          const struct actor_recovered *recovered,
                                          struct actor_time now, struct actor_recovery *recovery);
-/* After the executions: those that wait on channel sessions are entered with the shards that keep
- * them. */
+/* After the executions: those that wait on channel sessions, or listen for messages, are entered
+ * with the shards that keep them. */
 void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard *const *shards);
 /* It ended lately: no start of that id until the audit drain has it. */
 MUST_USE enum result actor_shard_recover_ended(struct actor_shard *shard, struct span execution_id,
@@ -90,6 +90,11 @@ MUST_USE enum result actor_shard_recover_ended(struct actor_shard *shard, struct
 MUST_USE enum result actor_shard_recover_request(struct actor_shard *shard,
                                                  const struct proto_record *record,
                                                  struct actor_time now);
+
+/* After the sessions, in the order they were published: a message that nobody took. Every shard is
+ * given every one. */
+MUST_USE enum result actor_shard_recover_message(struct actor_shard *shard,
+                                                 const struct proto_record *record);
 
 /* The body of a REQUEST record: [executionId, reply or nil]. */
 struct actor_remembered_body {

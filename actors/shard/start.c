@@ -95,6 +95,47 @@ static bool is_leaving(struct actor_shard *shard, const struct asking *asking)
     return slot != NULL && slot->work != NULL && slot->work->forgotten;
 }
 
+struct actor_work *shard_start_by(struct actor_shard *shard, const struct proto_publish *published)
+{
+    const struct engine_library *library = &shard->library.engine;
+    const struct engine_process *process =
+        library->process(library, published->project, published->process, 0);
+    struct engine_start start = {
+        .id = published->execution_id,
+        .workspace = published->workspace,
+        .project = published->project,
+        .execution = wire_is(published->payload, WIRE_MAP) ? published->payload : SPAN_EMPTY,
+        .process = process,
+        .start_node = published->node,
+    };
+    struct span id = execution_id_span(&published->execution_id);
+    if (process == NULL || engine_process_node(process, published->node) == NULL ||
+        shard_slot_find(shard, id) != NULL) {
+        return NULL;
+    }
+    struct engine_execution *execution = engine_new(library, &start, shard->now.unix_ms);
+    struct actor_slot *slot = execution == NULL ? NULL : shard_slot_new(shard, id);
+    if (slot == NULL) {
+        if (execution != NULL) {
+            engine_free(execution);
+        }
+        return NULL;
+    }
+    struct actor_work *work = shard_work_new(shard, slot, execution);
+    if (work == NULL) {
+        shard_slot_free(shard, slot);
+        return NULL;
+    }
+    work->over = true; /* should it be refused, it goes when the turn settles */
+    shard_unsettle(shard, work);
+    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = shard->now.unix_ms};
+    if (shard_accept(shard, work, &input) != RESULT_OK) {
+        return NULL;
+    }
+    actor_count(&shard->counters.started, 1);
+    return work;
+}
+
 void asking_start(struct actor_shard *shard, struct asking *asking)
 {
     if (is_leaving(shard, asking)) {

@@ -14,6 +14,7 @@
 #define ACTORS_SHARD_STATE_H
 
 #include "actors/clock.h"
+#include "actors/correlation.h"
 #include "actors/directory.h"
 #include "actors/library.h"
 #include "actors/queue.h"
@@ -54,7 +55,8 @@ struct actor_slot {
     bool human;
     bool ended;
     bool damaged;
-    bool waking; /* an alarm's lookup is under way */
+    bool listens; /* the correlation knows of it */
+    bool waking;  /* an alarm's lookup is under way */
     uint8_t id_bytes;
     char id[];
 };
@@ -66,6 +68,14 @@ struct actor_waiter {
     struct actor_alarm deadline; /* monotonic ms */
     struct actor_remembered *remembered; /* NULL: the request had no requestId */
     enum proto_spelling spelling;
+};
+
+/* A message that an execution has published, or taken, in this turn. */
+struct actor_news {
+    struct actor_news *next;
+    bool taken;
+    struct proto_address from;      /* taken: who gave it */
+    struct proto_publish published; /* taken: id and execution_id alone */
 };
 
 struct actor_work {
@@ -87,6 +97,7 @@ struct actor_work {
     struct engine_output *output;
     uint32_t effects_seen;
     size_t step_bytes;          /* of its newest step's blob; 0: none was made */
+    struct actor_news *news, **news_end;
     struct actor_queue replies; /* leave behind the commit, and the gate if there is one */
     struct span
         snapshot; /* the engine's own encoding of the segment's end, if nothing came after it */
@@ -139,6 +150,7 @@ struct actor_shard {
     struct actor_library library;
     struct storage_hot *hot;
     struct actor_directory directory;
+    struct actor_correlation correlation;
     struct actor_remembered_table requests;
     struct actor_remembered_table
         routes; /* (workspaceId, requestId) of session callbacks -> executionId */
@@ -247,6 +259,9 @@ void shard_reply(struct actor_shard *shard, const struct proto_message *request,
 void shard_conclude(struct actor_shard *shard, const struct proto_message *request,
                     struct actor_remembered *remembered, bool ok, struct span body,
                     struct actor_work *work);
+/* The same where no execution is concerned, in this turn's commit; remembered under that id. */
+void shard_conclude_here(struct actor_shard *shard, const struct proto_message *request,
+                         struct actor_remembered *remembered, struct span id, struct span body);
 void shard_refuse(struct actor_shard *shard, const struct proto_message *request,
                   struct actor_remembered *remembered, const struct actor_refusal *refusal,
                   struct actor_work *work);
@@ -314,6 +329,34 @@ void shard_bind_here(struct actor_shard *shard, struct proto_message *message);
 /* A PROTO_SESSION_BIND or _DROP; NULL: no memory. */
 struct proto_message *shard_session_message(enum proto_message_type type,
                                             const struct engine_view *view);
+
+/* ---- correlate.c: this shard keeps names ---- */
+struct proto_message *shard_publish_message(enum proto_message_type type,
+                                            const struct proto_publish *published);
+void shard_published(struct actor_shard *shard, const struct proto_publish *published);
+void shard_listened(struct actor_shard *shard, const struct proto_listen *listen);
+void shard_delivered(struct actor_shard *shard, const struct proto_publish *delivered);
+/* Recovery: it is handed out with the first turn. */
+MUST_USE enum result shard_keep_message(struct actor_shard *shard,
+                                        const struct proto_publish *published);
+void shard_letters_ring(struct actor_shard *shard);
+
+/* ---- deliver.c: this shard's executions publish and take ---- */
+struct proto_sink *shard_keeper(struct actor_shard *shard, struct span name);
+void shard_note_publish(struct actor_shard *shard, struct actor_work *work,
+                        const struct engine_effect *effect);
+/* Takes the message. `lookup`: what a fetch has found, or NULL. */
+void shard_deliver(struct actor_shard *shard, struct proto_message *message,
+                   struct actor_lookup *lookup);
+/* Tells the correlation what it listens for now, behind this turn's commit. */
+void shard_listen(struct actor_shard *shard, struct actor_slot *slot,
+                  const struct engine_execution *execution, bool gone);
+/* The records of what it published and took, into the commit of what that did. */
+void shard_finish_news(struct actor_shard *shard, struct actor_work *work);
+
+/* ---- start.c ---- */
+/* A new execution begun by a message or signal; NULL: it could not be made. */
+struct actor_work *shard_start_by(struct actor_shard *shard, const struct proto_publish *published);
 
 /* ---- observe.c: what observers are told (PROTO_EVENT) ---- */
 bool shard_is_observed(const struct actor_shard *shard);

@@ -250,9 +250,12 @@ static bool refuse_stalled(struct actor_shard *shard, struct asking *asking)
 }
 
 static void (*const verbs[PROTO_OP_COUNT])(struct actor_shard *shard, struct asking *asking) = {
-    [PROTO_OP_START] = asking_start, [PROTO_OP_CALLBACK] = callback, [PROTO_OP_GET] = asking_get,
-    [PROTO_OP_SUSPEND] = operate,    [PROTO_OP_RESUME] = operate,    [PROTO_OP_ABORT] = operate,
-    [PROTO_OP_RESTART] = operate,    [PROTO_OP_RETRY] = operate,     [PROTO_OP_DELETE] = forget,
+    [PROTO_OP_START] = asking_start,     [PROTO_OP_CALLBACK] = callback,
+    [PROTO_OP_GET] = asking_get,         [PROTO_OP_SUSPEND] = operate,
+    [PROTO_OP_RESUME] = operate,         [PROTO_OP_ABORT] = operate,
+    [PROTO_OP_MESSAGE] = asking_publish, [PROTO_OP_SIGNAL] = asking_publish,
+    [PROTO_OP_RESTART] = operate,        [PROTO_OP_RETRY] = operate,
+    [PROTO_OP_DELETE] = forget,
 };
 
 void shard_request(struct actor_shard *shard, struct proto_message *message,

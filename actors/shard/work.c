@@ -25,6 +25,8 @@ struct engine_output *shard_touch(struct actor_shard *shard, struct actor_work *
     work->broken = work->broken || work->output == NULL;
     work->effects_seen = 0;
     work->snapshot = SPAN_EMPTY;
+    work->news = NULL;
+    work->news_end = &work->news;
     work->touched = true;
     work->touched_next = NULL;
     if (shard->touched_oldest == NULL) {
@@ -118,7 +120,8 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
             record_audit(shard, work, effect);
             break;
         case ENGINE_EFFECT_PUBLISH:
-            break; /* TODO(#3): to the correlation actor */
+            shard_note_publish(shard, work, effect);
+            break;
         case ENGINE_EFFECT_SEGMENT_END: {
             struct engine_view view;
             engine_look(work->execution, &view);

@@ -28,9 +28,6 @@ void engine_lint_timers(const struct engine_process *process, struct lint_option
  * exit. */
 MUST_USE enum result engine_lint_paths(const struct engine_process *process,
                                        struct engine_report *report);
-/* delivery.c: errors for what waits for a message or signal or publishes one; no part of
- * engine_lint. */
-void engine_lint_delivery(const struct engine_process *process, struct engine_report *report);
 /* `userTask "Check": <message>` at the node's line. */
 void engine_lint_problem(struct engine_report *report, enum engine_severity severity,
                          const char *rule, const struct engine_node *node, const char *format, ...)

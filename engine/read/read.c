@@ -101,24 +101,6 @@ enum result engine_read(struct span file, struct span content, struct engine_rep
     return read_file(file, content, false, report, out);
 }
 
-enum result engine_read_served(struct span file, struct span content, struct engine_report *report,
-                               struct engine_definition **out)
-{
-    enum result result = engine_read(file, content, report, out);
-    if (result != RESULT_OK) {
-        return result;
-    }
-    for (uint32_t i = 0; i < (*out)->process_count; i++) {
-        engine_lint_delivery(&(*out)->processes[i], report);
-    }
-    if (report->errors > 0) {
-        engine_definition_free(*out);
-        *out = NULL;
-        return RESULT_INVALID;
-    }
-    return RESULT_OK;
-}
-
 enum result engine_read_lenient(struct span file, struct span content, struct engine_report *report,
                                 struct engine_definition **out)
 {

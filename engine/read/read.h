@@ -54,15 +54,6 @@ MUST_USE enum result engine_read(struct span file, struct span content,
                                  struct engine_report *report, struct engine_definition **out);
 
 /*
- * As engine_read, for an engine that serves the definition to others: nothing there delivers
- * messages and signals between executions yet, so that what waits for one or publishes one is an
- * error as well. (A scenario hands them to its execution, and reads by engine_read.)
- */
-MUST_USE enum result engine_read_served(struct span file, struct span content,
-                                        struct engine_report *report,
-                                        struct engine_definition **out);
-
-/*
  * Like engine_read but without refusing what cannot be executed (elements, expressions, timer
  * values: those are warnings, and an expression that does not compile is NULL): for convert and the
  * inspector. A broken structure is refused as ever.

@@ -39,9 +39,9 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
     [SUPPORT_START] =
         {
             [ENGINE_ON_NONE] = SUPPORT_FULL,
-            [ENGINE_ON_MESSAGE] = SUPPORT_BY_HAND,
+            [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
             [ENGINE_ON_TIMER] = SUPPORT_BY_HAND,
-            [ENGINE_ON_SIGNAL] = SUPPORT_BY_HAND,
+            [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_CONDITION] = SUPPORT_BY_HAND,
         },
     [SUPPORT_SUB_PROCESS_START] =
@@ -119,7 +119,7 @@ static const struct {
     [SUPPORT_SEQUENTIAL_INSTANCES] = {SUPPORT_FULL, "a sequential multi-instance activity"},
     [SUPPORT_COMPENSATION_HANDLER] = {SUPPORT_FULL, "a compensation handler"},
     [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_FULL, "an event sub-process"},
-    [SUPPORT_INSTANTIATING] = {SUPPORT_BY_HAND, "instantiate=\"true\""},
+    [SUPPORT_INSTANTIATING] = {SUPPORT_FULL, "instantiate=\"true\""},
     [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_FULL, "an event with several triggers"},
     [SUPPORT_BLOCK_JOIN] = {SUPPORT_LATER, "a block that waits for several faces"},
     [SUPPORT_BLOCK_RESULT] = {SUPPORT_LATER, "a block whose result selects its faces"},

@@ -7,6 +7,7 @@
 /* Ids and keys */
 #define LIMIT_ID_BYTES              128u /* workspaceId, projectId, executionId, stepId */
 #define LIMIT_CHANNEL_SESSION_BYTES 512u /* channelSessionId */
+#define LIMIT_MESSAGE_ID_BYTES      128u /* messageId */
 #define LIMIT_REQUEST_ID_BYTES      512u /* requestId */
 
 /* What comes in */
@@ -34,6 +35,7 @@
 /* Actors */
 #define LIMIT_ACTOR_BATCH         256u              /* messages handled per turn of a mailbox */
 #define LIMIT_REQUESTS_REMEMBERED 100000u           /* requestIds a shard keeps, newest win */
+#define LIMIT_MESSAGES            1000000u          /* messages a shard keeps that nobody took */
 #define LIMIT_REQUEST_KEPT_MS     (10u * 60 * 1000) /* ...and for how long (interfaces.md 2) */
 
 #endif

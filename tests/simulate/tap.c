@@ -451,6 +451,8 @@ static uint64_t end_of_record(const struct proto_record *record)
     case PROTO_RECORD_REQUEST:
     case PROTO_RECORD_DEFINITION:
     case PROTO_RECORD_FORGET:
+    case PROTO_RECORD_MESSAGE:
+    case PROTO_RECORD_MESSAGE_TAKEN:
         break;
     }
     return 0;

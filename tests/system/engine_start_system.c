@@ -94,7 +94,7 @@ static void refuses(struct engine_host *host)
         {"{\"op\":\"get\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
         {"{\"op\":\"retry\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
         {"{\"op\":\"delete\",\"executionId\":\"nobody\"}", "SessionNotFound", "no such"},
-        {"{\"op\":\"message\",\"name\":\"x\"}", "InvalidRequest", "message"},
+        {"{\"op\":\"message\",\"correlationKey\":\"x\"}", "InvalidRequest", "name"},
         {"{\"op\":\"deploy\",\"name\":\"x.bpmn\"}", "InvalidRequest", "content"},
         {"{\"op\":\"deploy\",\"name\":\"x.bpmn\",\"content\":\"<a/>\"}", "DefinitionInvalid",
          "errors"},
@@ -107,43 +107,6 @@ static void refuses(struct engine_host *host)
             fprintf(stderr, "       %s\n", rows[i].request);
         }
     }
-}
-
-/* {"message":…} of the first problem. */
-static struct span deploy_refused(struct engine_host *host, const char *name, const char *content)
-{
-    struct span reply =
-        host_call(host, "{\"op\":\"deploy\",\"name\":\"%s\",\"content\":\"%s\"}", name, content);
-    CHECK_TEXT(host_error(reply), "DefinitionInvalid");
-    struct span details = wire_find_text(wire_find_text(reply, "error"), "details");
-    return host_text(wire_at(wire_find_text(details, "problems"), 0), "message");
-}
-
-static void refuses_what_it_does_not_deliver(struct engine_host *host)
-{
-    CHECK_CASE("who would wait for a message is refused, by name, also as part of a project");
-    static const char content[] =
-        "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL'>"
-        "<message id='m' name='paid'/><process id='orders' isExecutable='true'>"
-        "<startEvent id='s'/><receiveTask id='pay' messageRef='m'/>"
-        "<sequenceFlow id='f' sourceRef='s' targetRef='pay'/></process></definitions>";
-    static const char words[] = "receiveTask \"pay\": waits for a message: messages are not "
-                                "delivered by this engine yet";
-    const struct actor_project_file file = {.name = span_text("orders.bpmn"),
-                                            .content = span_text(content)};
-    const struct actor_project project = {.project = span_text("orders"),
-                                          .workspace = span_text("default"),
-                                          .definitions = &file,
-                                          .definition_count = 1};
-    struct span problems;
-
-    CHECK_TEXT(deploy_refused(host, "orders.bpmn", content), words);
-    CHECK_INT(actor_runtime_load(host->runtime, &project, 1, &host->arena, &problems),
-              RESULT_INVALID);
-
-    CHECK_HAS(problems, words);
-    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"start\",\"process\":\"orders\"}")),
-               "DefinitionNotFound");
 }
 
 static void remembers(struct engine_host *host)
@@ -273,7 +236,6 @@ static void run(struct actor_runtime_options options)
     asks_for_an_ended_one(&host);
     lists(&host);
     refuses(&host);
-    refuses_what_it_does_not_deliver(&host);
     remembers(&host);
     versions(&host);
     many_at_once(&host);

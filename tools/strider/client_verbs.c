@@ -61,6 +61,24 @@ static const struct cli_option callback_options[] = {
     CONNECTION_OPTIONS,
 };
 
+static const struct cli_option message_options[] = {
+    {"key", "TEXT", "the correlation key: who waits for this one"},
+    {"payload", "JSON|@FILE", "what it brings"},
+    {"ttl", "MS", "how long it is kept for a wait to come (3600000)"},
+    {"workspace", "ID", "workspaceId (default)"},
+    {"project", "ID", "projectId of the processes that it may start (default)"},
+    {"request-id", "TEXT", "makes it idempotent for 10 minutes"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option signal_options[] = {
+    {"payload", "JSON|@FILE", "what it brings"},
+    {"workspace", "ID", "workspaceId (default)"},
+    {"project", "ID", "projectId of the processes that it may start (default)"},
+    {"request-id", "TEXT", "makes it idempotent for 10 minutes"},
+    CONNECTION_OPTIONS,
+};
+
 static const struct cli_option get_options[] = {
     {"include", "LIST", "any of payloads,map,logs,definition"},
     CONNECTION_OPTIONS,
@@ -118,6 +136,24 @@ static const struct client_field callback_fields[] = {
     {"error", "error", CLIENT_JSON},
     {"request-id", "requestId", CLIENT_TEXT},
     {"wait", "wait", CLIENT_TEXT},
+    {0},
+};
+
+static const struct client_field message_fields[] = {
+    {"key", "correlationKey", CLIENT_TEXT},
+    {"payload", "payload", CLIENT_JSON},
+    {"ttl", "ttlMs", CLIENT_INTEGER},
+    {"workspace", "workspaceId", CLIENT_TEXT},
+    {"project", "projectId", CLIENT_TEXT},
+    {"request-id", "requestId", CLIENT_TEXT},
+    {0},
+};
+
+static const struct client_field signal_fields[] = {
+    {"payload", "payload", CLIENT_JSON},
+    {"workspace", "workspaceId", CLIENT_TEXT},
+    {"project", "projectId", CLIENT_TEXT},
+    {"request-id", "requestId", CLIENT_TEXT},
     {0},
 };
 
@@ -229,6 +265,8 @@ static void print_definitions(struct span reply, struct arena *arena)
 static const struct client_shape shapes[] = {
     {"start", "process", start_fields, print_members},
     {"callback", "executionId", callback_fields, print_members},
+    {"message", "name", message_fields, print_members},
+    {"signal", "name", signal_fields, print_members},
     {"get", "executionId", get_fields, print_members},
     {"list", NULL, list_fields, print_executions},
     {"tasks", NULL, tasks_fields, print_tasks},
@@ -299,6 +337,22 @@ const struct cli_verb cli_client_verbs[] = {
                 "  strider callback 0197… --task approve --payload '{\"approved\": true}'\n"
                 "  strider callback --session table-7 --payload '{\"paid\": true}'",
      .run = run_callback},
+    {.name = "message",
+     .summary = "Publishes a message to the execution that waits for it, now or later",
+     .operands = "NAME",
+     .operands_min = 1,
+     .operands_max = 1,
+     .options = message_options,
+     .details = "Example:\n"
+                "  strider message paid --key order-7 --payload '{\"amount\": 120}'",
+     .run = client_run},
+    {.name = "signal",
+     .summary = "Sends a signal to all executions that wait for it now",
+     .operands = "NAME",
+     .operands_min = 1,
+     .operands_max = 1,
+     .options = signal_options,
+     .run = client_run},
     {.name = "get", .summary = "Shows one execution", ON_EXECUTION, .options = get_options},
     {.name = "list",
      .summary = "Lists executions, the newest first",

@@ -77,7 +77,7 @@ static int read_definition(struct run *run, const char *path, struct span proces
     struct engine_report report;
     struct engine_definition *definition = NULL;
     engine_report_init(&report, span_text(path));
-    enum result result = engine_read_served(span_text(path), content, &report, &definition);
+    enum result result = engine_read(span_text(path), content, &report, &definition);
     struct span text = engine_report_text(&report, ENGINE_WARNING, &run->arena);
     fprintf(stderr, "%.*s", SPAN_ARG(text));
     int code = CLI_DONE;

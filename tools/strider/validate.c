@@ -119,7 +119,7 @@ static void validate_definition(struct validation *validation, struct span conte
                                 struct engine_report *report)
 {
     struct engine_definition *definition = NULL;
-    enum result result = engine_read_served(report->file, content, report, &definition);
+    enum result result = engine_read(report->file, content, report, &definition);
     if (result != RESULT_OK && report->errors == 0) {
         engine_report_add(report, ENGINE_ERROR, "unreadable", SPAN_EMPTY, 0, 0,
                           "it cannot be read: %s", result_text(result));
