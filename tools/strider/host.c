@@ -64,6 +64,14 @@ static enum result open_stores(struct cli_host *host, const char *directory, boo
         return explain(error, directory, "blobs", result);
     }
     result = storage_sqlite_index_open(below(path, directory, "audit.db"), &host->index);
+    if (result == RESULT_CORRUPT) {
+        snprintf(
+            error, 512,
+            "%s: audit.db: %s; no execution depends on it: move it away to start with an empty "
+            "one, and mend it apart",
+            directory, result_text(result));
+        return result;
+    }
     return explain(error, directory, "audit.db", result);
 }
 
