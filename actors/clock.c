@@ -9,17 +9,23 @@
 
 #include "proto/base/assert.h"
 
-static uint64_t read_ms(clockid_t which)
+static int64_t read_ns(clockid_t which)
 {
     struct timespec now;
     int failed = clock_gettime(which, &now);
     ASSERT(failed == 0);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 struct actor_time actor_clock_now(struct actor_clock *clock)
 {
-    return actor_clock_reckon(clock, (int64_t)read_ms(CLOCK_REALTIME), read_ms(CLOCK_BOOTTIME));
+    /* The distance of the two clocks is rounded, not each of them: so all threads find the same
+     * one, and what began later on another shard never looks earlier. */
+    int64_t wall_ns = read_ns(CLOCK_REALTIME);
+    int64_t monotonic_ns = read_ns(CLOCK_BOOTTIME);
+    int64_t monotonic_ms = monotonic_ns / 1000000;
+    int64_t offset_ms = (wall_ns - monotonic_ns) / 1000000;
+    return actor_clock_reckon(clock, monotonic_ms + offset_ms, (uint64_t)monotonic_ms);
 }
 
 struct actor_time actor_clock_reckon(struct actor_clock *clock, int64_t wall_ms,

@@ -73,8 +73,11 @@ enum result actor_directory_bind(struct actor_directory *directory, struct span 
     ASSERT(execution_id.count > 0 && execution_id.count <= LIMIT_ID_BYTES);
     struct binding *binding = find(directory, session, execution_id);
     if (binding != NULL) {
-        binding->since_ms = since_ms;
-        binding->order = ++directory->bound;
+        if (binding->since_ms !=
+            since_ms) { /* else the same wait, told again: no newer than it was */
+            binding->since_ms = since_ms;
+            binding->order = ++directory->bound;
+        }
         return RESULT_OK;
     }
     binding = malloc(sizeof *binding + session.count + execution_id.count);
