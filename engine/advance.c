@@ -101,12 +101,10 @@ static void show_step(struct engine_execution *execution, struct engine_decision
                       const struct step_sink *sink)
 {
     struct engine_effect step = {.kind = ENGINE_EFFECT_STEP_DONE};
-    step.as.step.sequence = decision->step_sequence;
-    execution->step_id = engine_step_id(execution, decision->step_sequence);
-    execution->step_id_sequence = decision->step_sequence;
+    execution->step_id = engine_step_id(execution, decision->step.sequence);
+    execution->step_id_sequence = decision->step.sequence;
+    step.as.step = decision->step;
     step.as.step.step_id = execution->step_id;
-    step.as.step.node = decision->step_node;
-    step.as.step.wait = decision->step_waits;
     if (sink->after_step != NULL) {
         sink->after_step(sink->owner, execution, &step);
         return;

@@ -16,6 +16,7 @@ enum result engine_apply_token_created(struct engine_execution *execution,
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(engine_part_node_is_in(scope, event->node) && event->token >= execution->token_next);
+    REQUIRE(event->flow == ENGINE_NONE || event->flow < scope->process->flow_count);
     struct engine_token *token = engine_token_make(execution, event->token, scope, false);
     if (token == NULL) {
         return RESULT_LIMIT;
@@ -42,20 +43,25 @@ static void add_step(struct engine_execution *execution, const struct engine_tok
                      const struct engine_scope *scope)
 {
     const struct engine_node *node = &scope->process->nodes[token->node];
-    size_t bytes = 96 + node->id.count + scope->process->id.count;
+    struct span flow =
+        token->flow == ENGINE_NONE ? SPAN_EMPTY : scope->process->flows[token->flow].id;
+    size_t bytes = 112 + node->id.count + scope->process->id.count + flow.count;
     uint8_t *room = engine_history_room(&execution->steps, &execution->memory, bytes);
     if (room == NULL) {
         return;
     }
     struct wire_writer writer = {.arena = &execution->memory, .bytes = room, .capacity = bytes};
     bool called = engine_scope_of_process(execution, scope)->slot.id != ENGINE_SCOPE_ROOT;
-    wire_write_map(&writer, 4u + called);
+    wire_write_map(&writer, 4u + called + (flow.count > 0));
     ENGINE_PACK_UINT(&writer, "sequence", token->sequence);
     ENGINE_PACK_STRING(&writer, "taskId", node->id);
     ENGINE_PACK_STRING(&writer, "at", span_of(execution->now_text.text, TEXT_TIME_BYTES));
     ENGINE_PACK_UINT(&writer, "token", token->slot.id);
     if (called) {
         ENGINE_PACK_STRING(&writer, "process", scope->process->id);
+    }
+    if (flow.count > 0) {
+        ENGINE_PACK_STRING(&writer, "flow", flow);
     }
     ASSERT(writer.bytes == room);
     engine_history_add(&execution->steps, writer.count);
@@ -76,6 +82,8 @@ static void reset_work(struct engine_token *token)
     token->phase = ENGINE_PHASE_EXECUTE;
     token->shown = false;
     token->armed = false;
+    token->called_ms = 0;
+    token->answered_ms = 0;
 }
 
 enum result engine_apply_entered(struct engine_execution *execution,

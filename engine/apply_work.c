@@ -21,6 +21,8 @@ enum result engine_apply_called(struct engine_execution *execution,
     execution->call_last = event->count;
     token->call = event->count;
     token->phase = (uint8_t)event->flags;
+    token->called_ms = execution->now_ms;
+    token->answered_ms = 0;
     token->attempts++;
     token->callbacks += event->flags == ENGINE_PHASE_CALLBACK && token->attempts == 1;
     return RESULT_OK;
@@ -32,6 +34,7 @@ enum result engine_apply_answered(struct engine_execution *execution,
     struct engine_token *token = engine_token_find(execution, event->token);
     REQUIRE(token != NULL);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_ANSWERED, ENGINE_WAIT_NONE));
+    token->answered_ms = execution->now_ms;
     token->answer = (struct engine_answer){.kind = ENGINE_ANSWER_REPLY,
                                            .outcome = (uint8_t)event->flags,
                                            .phase = token->phase,

@@ -157,8 +157,8 @@ uint32_t engine_decision_call_number(struct engine_decision *decision)
 }
 
 /*
- * Instances of a body show their steps as long as history is kept (LIMIT_HISTORY): a blob holds all
- * payloads, the collection among them, so one for each of 50,000 instances would be too much.
+ * A blob holds all payloads, the collection of a body among them. So that n instances over n
+ * elements cost linear space, only the first LIMIT_HISTORY of a body have them in their blobs.
  */
 static bool is_far_instance(const struct engine_execution *execution,
                             const struct engine_token *token)
@@ -173,13 +173,24 @@ void engine_decision_step(struct engine_decision *decision, const struct engine_
                           bool waits)
 {
     ASSERT(!decision->step_due);
-    if (token->sequence == 0 || token->shown || is_far_instance(decision->execution, token)) {
+    if (token->sequence == 0 || token->shown) {
         return;
     }
     decision->step_due = true;
-    decision->step_waits = waits;
-    decision->step_sequence = token->sequence;
-    decision->step_node = token->node;
+    decision->step = (struct engine_step){.sequence = token->sequence,
+                                          .node = token->node,
+                                          .token = token->slot.id,
+                                          .scope = token->scope,
+                                          .wait = waits,
+                                          .far = is_far_instance(decision->execution, token),
+                                          .attempts = token->attempts,
+                                          .retries = token->retries,
+                                          .callbacks = token->callbacks,
+                                          .instance = token->instance,
+                                          .called_ms = token->called_ms,
+                                          .answered_ms = token->answered_ms,
+                                          .own = token->own,
+                                          .output = token->output};
 }
 
 struct span engine_decision_string(struct engine_decision *decision, struct span text)

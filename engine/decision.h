@@ -20,9 +20,7 @@ struct engine_decision {
     uint32_t calls_made;
     /* A step whose blob is to be encoded when the events are applied. */
     bool step_due;
-    bool step_waits;
-    uint32_t step_sequence;
-    uint32_t step_node;
+    struct engine_step step;
     struct engine_event spare; /* written to instead when the arena is full */
 };
 

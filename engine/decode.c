@@ -34,8 +34,9 @@
     X(ERROR_CODE, "errorCode")                                                                     \
     X(ERROR_MESSAGE, "errorMessage")                                                               \
     X(ERROR_TASK, "errorTaskId")                                                                   \
-    X(REVISION, "revision") X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt")          \
-        X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")     \
+    X(REVISION, "revision")                                                                        \
+    X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") \
+        X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")                                      \
             X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
                 X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
                     X(START_NODE, "startNode") X(REQUEST, "request") X(RESPONSE, "response")       \
@@ -68,10 +69,11 @@
     X(RETRIES, "retries")                                                                          \
     X(CALLBACKS, "callbacks")                                                                      \
     X(CALL, "call")                                                                                \
-    X(PHASE, "phase") X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown")                  \
-        X(ARMED, "armed") X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")    \
+    X(PHASE, "phase")                                                                              \
+    X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed")                  \
+        X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")                      \
             X(CALLBACK, "callback") X(TIMERS, "timers") X(SUBSCRIPTIONS, "subscriptions")          \
-                X(ANSWER, "answer")
+                X(ANSWER, "answer") X(CALLED, "calledAt") X(ANSWERED, "answeredAt")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -463,6 +465,8 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
     token->armed = flag != 0;
     REQUIRE(take_u8(fields[TOKEN_GUARD], 1, &flag));
     token->guard = flag != 0;
+    REQUIRE(engine_fields_time(fields[TOKEN_CALLED], 0, &token->called_ms));
+    REQUIRE(engine_fields_time(fields[TOKEN_ANSWERED], 0, &token->answered_ms));
     token->own = engine_part_keep(execution, fields[TOKEN_OWN]);
     token->local = engine_part_keep(execution, fields[TOKEN_LOCAL]);
     token->output = engine_part_keep(execution, fields[TOKEN_OUTPUT]);

@@ -1,5 +1,5 @@
 /*
- * encode.c: execution.msgpack and step blobs (interfaces.md 4). Only what differs from its default
+ * encode.c: execution.msgpack (interfaces.md 4). Only what differs from its default
  * is written, so a small waiting execution takes some hundred bytes. Nodes and flows are written by
  * id: another build may number them otherwise.
  */
@@ -58,36 +58,6 @@ struct span engine_encode_last_step(const struct engine_execution *execution)
     return bytes == 0 ? SPAN_EMPTY : span_of(run.bytes + run.count - bytes, bytes);
 }
 
-/* Optional pairs: written and counted only when they say something. */
-#define OPTIONAL_UINT(key, value)                                                                  \
-    do {                                                                                           \
-        if ((value) != 0) {                                                                        \
-            ENGINE_PACK_UINT(writer, key, (value));                                                \
-            count++;                                                                               \
-        }                                                                                          \
-    } while (0)
-#define OPTIONAL_STRING(key, value)                                                                \
-    do {                                                                                           \
-        if ((value).count > 0) {                                                                   \
-            ENGINE_PACK_STRING(writer, key, (value));                                              \
-            count++;                                                                               \
-        }                                                                                          \
-    } while (0)
-#define OPTIONAL_VALUE(key, value)                                                                 \
-    do {                                                                                           \
-        if ((value).count > 0) {                                                                   \
-            ENGINE_PACK_VALUE(writer, key, (value));                                               \
-            count++;                                                                               \
-        }                                                                                          \
-    } while (0)
-#define OPTIONAL_TIME(key, ms, condition)                                                          \
-    do {                                                                                           \
-        if (condition) {                                                                           \
-            ENGINE_PACK_TIME(execution, writer, key, (ms));                                        \
-            count++;                                                                               \
-        }                                                                                          \
-    } while (0)
-
 static void write_node(struct wire_writer *writer, const struct engine_process *process,
                        uint32_t node)
 {
@@ -114,18 +84,18 @@ static uint32_t write_answer_pairs(const struct engine_answer *answer, struct wi
 {
     uint32_t count = 1;
     ENGINE_PACK_UINT(writer, "kind", answer->kind);
-    OPTIONAL_UINT("outcome", answer->outcome);
-    OPTIONAL_UINT("phase", answer->phase);
-    OPTIONAL_UINT("status", answer->status);
+    ENGINE_OPTIONAL_UINT("outcome", answer->outcome);
+    ENGINE_OPTIONAL_UINT("phase", answer->phase);
+    ENGINE_OPTIONAL_UINT("status", answer->status);
     ENGINE_PACK(writer, "retryAfterMs");
     wire_write_int(writer, answer->retry_after_ms);
     count++;
-    OPTIONAL_VALUE("body", answer->body);
-    OPTIONAL_VALUE("output", answer->output);
+    ENGINE_OPTIONAL_VALUE("body", answer->body);
+    ENGINE_OPTIONAL_VALUE("output", answer->output);
     if (answer->kind == ENGINE_ANSWER_CALLBACK) {
-        OPTIONAL_VALUE("error", answer->reason);
+        ENGINE_OPTIONAL_VALUE("error", answer->reason);
     } else {
-        OPTIONAL_STRING("reason", answer->reason);
+        ENGINE_OPTIONAL_STRING("reason", answer->reason);
     }
     return count;
 }
@@ -148,9 +118,9 @@ static void write_timers(const struct engine_execution *execution, const struct 
         write_node(writer, process, timer->node);
         ENGINE_PACK_TIME(execution, writer, "armedAt", timer->armed_ms);
         ENGINE_PACK_TIME(execution, writer, "dueAt", timer->due_ms);
-        OPTIONAL_UINT("definition", timer->definition);
-        OPTIONAL_UINT("fired", timer->fired);
-        OPTIONAL_STRING("cycle", timer->cycle);
+        ENGINE_OPTIONAL_UINT("definition", timer->definition);
+        ENGINE_OPTIONAL_UINT("fired", timer->fired);
+        ENGINE_OPTIONAL_STRING("cycle", timer->cycle);
         wire_close_map(writer, mark, count);
     }
 }
@@ -167,10 +137,10 @@ static void write_subscriptions(const struct engine_execution *execution,
         ENGINE_PACK(writer, "taskId");
         write_node(writer, process, subscription->node);
         ENGINE_PACK_STRING(writer, "kind", span_text(engine_event_kind_name(subscription->kind)));
-        OPTIONAL_UINT("definition", subscription->definition);
-        OPTIONAL_UINT("held", (uint32_t)subscription->held);
-        OPTIONAL_STRING("name", subscription->name);
-        OPTIONAL_STRING("key", subscription->key);
+        ENGINE_OPTIONAL_UINT("definition", subscription->definition);
+        ENGINE_OPTIONAL_UINT("held", (uint32_t)subscription->held);
+        ENGINE_OPTIONAL_STRING("name", subscription->name);
+        ENGINE_OPTIONAL_STRING("key", subscription->key);
         wire_close_map(writer, mark, count);
     }
 }
@@ -180,23 +150,25 @@ static uint32_t write_work_pairs(const struct engine_execution *execution,
                                  const struct engine_token *token, struct wire_writer *writer)
 {
     uint32_t count = 0;
-    OPTIONAL_UINT(
+    ENGINE_OPTIONAL_UINT(
         "path", token->segment == execution->segment && execution->segment_open ? token->path : 0);
-    OPTIONAL_UINT("attempts", token->attempts);
-    OPTIONAL_UINT("attemptsBefore", token->attempts_before);
-    OPTIONAL_UINT("retries", token->retries);
-    OPTIONAL_UINT("callbacks", token->callbacks);
-    OPTIONAL_UINT("call", token->call);
-    OPTIONAL_UINT("phase", token->phase);
-    OPTIONAL_UINT("child", token->child);
-    OPTIONAL_UINT("instance", token->instance);
-    OPTIONAL_UINT("shown", (uint32_t)token->shown);
-    OPTIONAL_UINT("armed", (uint32_t)token->armed);
-    OPTIONAL_UINT("guard", (uint32_t)token->guard);
-    OPTIONAL_VALUE("own", token->own);
-    OPTIONAL_VALUE("local", token->local);
-    OPTIONAL_VALUE("output", token->output);
-    OPTIONAL_VALUE("callback", token->callback);
+    ENGINE_OPTIONAL_UINT("attempts", token->attempts);
+    ENGINE_OPTIONAL_UINT("attemptsBefore", token->attempts_before);
+    ENGINE_OPTIONAL_UINT("retries", token->retries);
+    ENGINE_OPTIONAL_UINT("callbacks", token->callbacks);
+    ENGINE_OPTIONAL_UINT("call", token->call);
+    ENGINE_OPTIONAL_UINT("phase", token->phase);
+    ENGINE_OPTIONAL_UINT("child", token->child);
+    ENGINE_OPTIONAL_UINT("instance", token->instance);
+    ENGINE_OPTIONAL_UINT("shown", (uint32_t)token->shown);
+    ENGINE_OPTIONAL_UINT("armed", (uint32_t)token->armed);
+    ENGINE_OPTIONAL_UINT("guard", (uint32_t)token->guard);
+    ENGINE_OPTIONAL_TIME("calledAt", token->called_ms, token->called_ms != 0);
+    ENGINE_OPTIONAL_TIME("answeredAt", token->answered_ms, token->answered_ms != 0);
+    ENGINE_OPTIONAL_VALUE("own", token->own);
+    ENGINE_OPTIONAL_VALUE("local", token->local);
+    ENGINE_OPTIONAL_VALUE("output", token->output);
+    ENGINE_OPTIONAL_VALUE("callback", token->callback);
     return count;
 }
 
@@ -206,13 +178,13 @@ static uint32_t write_wait_pairs(const struct engine_execution *execution,
     uint32_t count = 2;
     ENGINE_PACK_STRING(writer, "wait", span_text(engine_wait_name(token->wait)));
     ENGINE_PACK_TIME(execution, writer, "since", token->since_ms);
-    OPTIONAL_TIME("dueAt", token->due_ms, token->due_ms != ENGINE_NO_DUE);
-    OPTIONAL_VALUE("detail", token->detail);
+    ENGINE_OPTIONAL_TIME("dueAt", token->due_ms, token->due_ms != ENGINE_NO_DUE);
+    ENGINE_OPTIONAL_VALUE("detail", token->detail);
     return count;
 }
 
-static void write_token(const struct engine_execution *execution, const struct engine_token *token,
-                        struct wire_writer *writer)
+void engine_encode_token(const struct engine_execution *execution, const struct engine_token *token,
+                         struct wire_writer *writer)
 {
     const struct engine_process *process = engine_scope_find(execution, token->scope)->process;
     uint32_t count = 3;
@@ -221,8 +193,8 @@ static void write_token(const struct engine_execution *execution, const struct e
     ENGINE_PACK(writer, "taskId");
     write_node(writer, process, token->node);
     ENGINE_PACK_STRING(writer, "state", span_text(engine_token_state_name(token->state)));
-    OPTIONAL_UINT("sequence", token->sequence);
-    OPTIONAL_UINT("scope", token->scope == ENGINE_SCOPE_ROOT ? 0 : token->scope);
+    ENGINE_OPTIONAL_UINT("sequence", token->sequence);
+    ENGINE_OPTIONAL_UINT("scope", token->scope == ENGINE_SCOPE_ROOT ? 0 : token->scope);
     /* How it came matters only as long as it has not entered. */
     bool outside = token->state == ENGINE_TOKEN_ARRIVED ||
                    (token->state == ENGINE_TOKEN_FAILED && token->resume == ENGINE_TOKEN_ARRIVED);
@@ -262,14 +234,14 @@ static void write_tokens(const struct engine_execution *execution, struct wire_w
     const struct engine_token *token = NULL;
     wire_write_array(writer, execution->token_count);
     while ((token = engine_token_next(execution, token)) != NULL) {
-        write_token(execution, token, writer);
+        engine_encode_token(execution, token, writer);
     }
 }
 
 /* ---- scopes ---- */
 
-static void write_joins(const struct engine_execution *execution, const struct engine_scope *scope,
-                        struct wire_writer *writer)
+void engine_encode_joins(const struct engine_execution *execution, const struct engine_scope *scope,
+                         struct wire_writer *writer)
 {
     wire_write_array(writer, scope->joins.count);
     for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
@@ -309,18 +281,17 @@ static void write_records(const struct engine_execution *execution,
     }
 }
 
-/* `whole`: with the collection and the results, which a step blob leaves out: it is of one step. */
 static uint32_t write_body_pairs(const struct engine_execution *execution,
                                  const struct engine_scope *body, struct wire_writer *writer,
                                  bool whole)
 {
     uint32_t count = 1;
     ENGINE_PACK_UINT(writer, "total", body->total);
-    OPTIONAL_UINT("done", body->done);
+    ENGINE_OPTIONAL_UINT("done", body->done);
     if (!whole) {
         return count;
     }
-    OPTIONAL_VALUE("items", body->items);
+    ENGINE_OPTIONAL_VALUE("items", body->items);
     if (body->results.count > 0) {
         ENGINE_PACK(writer, "results");
         write_results(execution, body, writer);
@@ -329,55 +300,58 @@ static uint32_t write_body_pairs(const struct engine_execution *execution,
     return count;
 }
 
+void engine_encode_scope(const struct engine_execution *execution, const struct engine_scope *scope,
+                         bool whole, struct wire_writer *writer)
+{
+    uint32_t count = 3;
+    size_t mark = wire_open_map(writer);
+    ENGINE_PACK_UINT(writer, "id", scope->slot.id);
+    ENGINE_PACK_UINT(writer, "parent", scope->parent);
+    ENGINE_PACK_UINT(writer, "host", scope->host);
+    if (scope->kind == ENGINE_SCOPE_CALLED) {
+        ENGINE_PACK_STRING(writer, "process", scope->process->id);
+        ENGINE_PACK_UINT(writer, "version", scope->process->version);
+        count += 2;
+    }
+    if (scope->kind > ENGINE_SCOPE_CALLED) { /* the first kinds tell themselves */
+        ENGINE_PACK_UINT(writer, "kind", scope->kind);
+        count++;
+    }
+    count +=
+        scope->kind == ENGINE_SCOPE_BODY ? write_body_pairs(execution, scope, writer, whole) : 0;
+    ENGINE_OPTIONAL_UINT("begun", scope->begun);
+    ENGINE_OPTIONAL_UINT("inner", scope->inner);
+    ENGINE_OPTIONAL_VALUE("variables", scope->variables);
+    ENGINE_OPTIONAL_VALUE("nodes", scope->nodes);
+    if (whole && scope->records.count > 0) {
+        ENGINE_PACK(writer, "records");
+        write_records(execution, scope, writer);
+        count++;
+    }
+    if (scope->joins.count > 0) {
+        ENGINE_PACK(writer, "joins");
+        engine_encode_joins(execution, scope, writer);
+        count++;
+    }
+    wire_close_map(writer, mark, count);
+}
+
 /* All but the root, whose fields stand in the execution itself. */
-static void write_scopes(const struct engine_execution *execution, struct wire_writer *writer,
-                         bool whole)
+static void write_scopes(const struct engine_execution *execution, struct wire_writer *writer)
 {
     wire_write_array(writer, execution->scope_order.count - 1);
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
-        if (scope->slot.id == ENGINE_SCOPE_ROOT) {
-            continue;
+        if (scope->slot.id != ENGINE_SCOPE_ROOT) {
+            engine_encode_scope(execution, scope, true, writer);
         }
-        uint32_t count = 3;
-        size_t mark = wire_open_map(writer);
-        ENGINE_PACK_UINT(writer, "id", scope->slot.id);
-        ENGINE_PACK_UINT(writer, "parent", scope->parent);
-        ENGINE_PACK_UINT(writer, "host", scope->host);
-        if (scope->kind == ENGINE_SCOPE_CALLED) {
-            ENGINE_PACK_STRING(writer, "process", scope->process->id);
-            ENGINE_PACK_UINT(writer, "version", scope->process->version);
-            count += 2;
-        }
-        if (scope->kind > ENGINE_SCOPE_CALLED) { /* the first kinds tell themselves */
-            ENGINE_PACK_UINT(writer, "kind", scope->kind);
-            count++;
-        }
-        count += scope->kind == ENGINE_SCOPE_BODY
-                     ? write_body_pairs(execution, scope, writer, whole)
-                     : 0;
-        OPTIONAL_UINT("begun", scope->begun);
-        OPTIONAL_UINT("inner", scope->inner);
-        OPTIONAL_VALUE("variables", scope->variables);
-        OPTIONAL_VALUE("nodes", scope->nodes);
-        if (scope->records.count > 0) {
-            ENGINE_PACK(writer, "records");
-            write_records(execution, scope, writer);
-            count++;
-        }
-        if (scope->joins.count > 0) {
-            ENGINE_PACK(writer, "joins");
-            write_joins(execution, scope, writer);
-            count++;
-        }
-        wire_close_map(writer, mark, count);
     }
 }
 
 /* ---- the whole ---- */
 
 /* Identity, state, error: the head of both kinds of blob. */
-static uint32_t write_head(const struct engine_execution *execution, struct wire_writer *writer)
+uint32_t engine_encode_head(const struct engine_execution *execution, struct wire_writer *writer)
 {
     uint32_t count = 7 + execution->identity_pairs;
     ENGINE_PACK_UINT(writer, "formatVersion", ENGINE_FORMAT_VERSION);
@@ -389,33 +363,33 @@ static uint32_t write_head(const struct engine_execution *execution, struct wire
     ENGINE_PACK_UINT(writer, "sequence", execution->sequence);
     ENGINE_PACK_TIME(execution, writer, "startedAt", execution->started_ms);
     ENGINE_PACK_TIME(execution, writer, "updatedAt", execution->now_ms);
-    OPTIONAL_TIME("endedAt", execution->ended_ms, execution->end != ENGINE_END_NONE);
-    OPTIONAL_STRING("errorCode", execution->error_code);
-    OPTIONAL_STRING("errorMessage", execution->error_message);
-    OPTIONAL_STRING("errorTaskId", execution->error_task);
+    ENGINE_OPTIONAL_TIME("endedAt", execution->ended_ms, execution->end != ENGINE_END_NONE);
+    ENGINE_OPTIONAL_STRING("errorCode", execution->error_code);
+    ENGINE_OPTIONAL_STRING("errorMessage", execution->error_message);
+    ENGINE_OPTIONAL_STRING("errorTaskId", execution->error_task);
     return count;
 }
 
-static uint32_t write_payloads(const struct engine_execution *execution, struct wire_writer *writer)
+uint32_t engine_encode_payloads(const struct engine_execution *execution,
+                                struct wire_writer *writer)
 {
     const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
     uint32_t count = 0;
-    OPTIONAL_VALUE("request", execution->request);
-    OPTIONAL_VALUE("response", execution->response);
-    OPTIONAL_VALUE("context", execution->context);
-    OPTIONAL_VALUE("module", execution->module);
-    OPTIONAL_VALUE("output", execution->output);
-    OPTIONAL_VALUE("__resume", execution->resume);
-    OPTIONAL_VALUE("conversationHistories", execution->conversations);
+    ENGINE_OPTIONAL_VALUE("request", execution->request);
+    ENGINE_OPTIONAL_VALUE("response", execution->response);
+    ENGINE_OPTIONAL_VALUE("context", execution->context);
+    ENGINE_OPTIONAL_VALUE("module", execution->module);
+    ENGINE_OPTIONAL_VALUE("output", execution->output);
+    ENGINE_OPTIONAL_VALUE("__resume", execution->resume);
+    ENGINE_OPTIONAL_VALUE("conversationHistories", execution->conversations);
     if (root != NULL) {
-        OPTIONAL_VALUE("execution", root->variables);
-        OPTIONAL_VALUE("nodes", root->nodes);
+        ENGINE_OPTIONAL_VALUE("execution", root->variables);
+        ENGINE_OPTIONAL_VALUE("nodes", root->nodes);
     }
     return count;
 }
 
-static uint32_t write_places(const struct engine_execution *execution, struct wire_writer *writer,
-                             bool whole)
+static uint32_t write_places(const struct engine_execution *execution, struct wire_writer *writer)
 {
     const struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
     uint32_t count = 0;
@@ -426,12 +400,12 @@ static uint32_t write_places(const struct engine_execution *execution, struct wi
     }
     if (execution->scope_order.count > 1) {
         ENGINE_PACK(writer, "scopes");
-        write_scopes(execution, writer, whole);
+        write_scopes(execution, writer);
         count++;
     }
     if (root != NULL && root->joins.count > 0) {
         ENGINE_PACK(writer, "joins");
-        write_joins(execution, root, writer);
+        engine_encode_joins(execution, root, writer);
         count++;
     }
     if (root != NULL && root->records.count > 0) {
@@ -456,20 +430,20 @@ static uint32_t write_counters(const struct engine_execution *execution, struct 
     uint32_t count = 2;
     ENGINE_PACK_UINT(writer, "revision", execution->revision);
     ENGINE_PACK_UINT(writer, "eventSequence", execution->event_sequence);
-    OPTIONAL_TIME("createdAt", execution->created_ms,
-                  execution->created_ms != execution->started_ms);
-    OPTIONAL_TIME("waitingSince", execution->waiting_since_ms,
-                  execution->waiting_since_ms != 0 &&
-                      execution->waiting_since_ms != execution->now_ms);
-    OPTIONAL_UINT("end", execution->end);
-    OPTIONAL_UINT("flags", flags_of(execution));
-    OPTIONAL_UINT("segment", execution->segment == 1 ? 0 : execution->segment);
-    OPTIONAL_UINT("callbackSegment", execution->callback_segment);
-    OPTIONAL_UINT("tokenNext", execution->token_next == 2 ? 0 : execution->token_next);
-    OPTIONAL_UINT("scopeNext", execution->scope_next == 2 ? 0 : execution->scope_next);
-    OPTIONAL_UINT("callLast", execution->call_last);
-    OPTIONAL_STRING("traceparent", execution->traceparent);
-    OPTIONAL_STRING("startNode", execution->start_node);
+    ENGINE_OPTIONAL_TIME("createdAt", execution->created_ms,
+                         execution->created_ms != execution->started_ms);
+    ENGINE_OPTIONAL_TIME("waitingSince", execution->waiting_since_ms,
+                         execution->waiting_since_ms != 0 &&
+                             execution->waiting_since_ms != execution->now_ms);
+    ENGINE_OPTIONAL_UINT("end", execution->end);
+    ENGINE_OPTIONAL_UINT("flags", flags_of(execution));
+    ENGINE_OPTIONAL_UINT("segment", execution->segment == 1 ? 0 : execution->segment);
+    ENGINE_OPTIONAL_UINT("callbackSegment", execution->callback_segment);
+    ENGINE_OPTIONAL_UINT("tokenNext", execution->token_next == 2 ? 0 : execution->token_next);
+    ENGINE_OPTIONAL_UINT("scopeNext", execution->scope_next == 2 ? 0 : execution->scope_next);
+    ENGINE_OPTIONAL_UINT("callLast", execution->call_last);
+    ENGINE_OPTIONAL_STRING("traceparent", execution->traceparent);
+    ENGINE_OPTIONAL_STRING("startNode", execution->start_node);
     return count;
 }
 
@@ -531,56 +505,21 @@ static uint32_t write_histories(const struct engine_execution *execution,
         write_history(&execution->logs, writer);
         count++;
     }
-    OPTIONAL_UINT("logIndex", execution->log_last);
-    OPTIONAL_UINT("lastPersistedLogIndex", execution->log_shipped);
+    ENGINE_OPTIONAL_UINT("logIndex", execution->log_last);
+    ENGINE_OPTIONAL_UINT("lastPersistedLogIndex", execution->log_shipped);
     return count;
 }
 
 void engine_encode(const struct engine_execution *execution, struct wire_writer *writer)
 {
     size_t mark = engine_pack_map_open(writer);
-    uint32_t count = write_head(execution, writer);
+    uint32_t count = engine_encode_head(execution, writer);
     count += write_counters(execution, writer);
-    count += write_payloads(execution, writer);
+    count += engine_encode_payloads(execution, writer);
     count += write_first(execution, writer);
-    count += write_places(execution, writer, true);
+    count += write_places(execution, writer);
     count += write_inbox(execution, writer);
     count += write_histories(execution, writer);
-    engine_pack_map_close(writer, mark, count);
-}
-
-/* ---- step blobs ---- */
-
-/* The step's own entry; empty when the history has let go of it. */
-static struct span step_entry(const struct engine_execution *execution, uint32_t sequence)
-{
-    if (sequence == execution->sequence) {
-        return engine_encode_last_step(execution);
-    }
-    uint32_t oldest = execution->sequence - execution->steps.count + 1;
-    struct wire_cursor cursor = wire_cursor(engine_history_run(&execution->steps));
-    struct span entry = SPAN_EMPTY;
-    for (uint32_t i = oldest; i <= sequence; i++) {
-        if (wire_take(&cursor, &entry) != RESULT_OK) {
-            return SPAN_EMPTY;
-        }
-    }
-    return entry;
-}
-
-void engine_step_encode(const struct engine_execution *execution, uint32_t sequence,
-                        struct wire_writer *writer)
-{
-    char step_id[UUID_TEXT_BYTES + 1];
-    ASSERT(sequence > 0 && sequence <= execution->sequence);
-    uuid_format(engine_step_id(execution, sequence), step_id);
-    size_t mark = engine_pack_map_open(writer);
-    uint32_t count = write_head(execution, writer) + 1;
-    ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
-    struct span entry = step_entry(execution, sequence);
-    OPTIONAL_VALUE("step", entry);
-    count += write_payloads(execution, writer);
-    count += write_places(execution, writer, false);
     engine_pack_map_close(writer, mark, count);
 }
 
@@ -596,11 +535,11 @@ struct span engine_encode_start(const struct engine_execution *execution, struct
     size_t mark = engine_pack_map_open(writer);
     uint32_t count = execution->identity_pairs;
     engine_pack_raw(writer, execution->identity);
-    OPTIONAL_VALUE("request", execution->first_request);
-    OPTIONAL_VALUE("context", execution->first_context);
-    OPTIONAL_VALUE("execution", execution->first_execution);
-    OPTIONAL_STRING("traceparent", execution->traceparent);
-    OPTIONAL_STRING("startNode", execution->start_node);
+    ENGINE_OPTIONAL_VALUE("request", execution->first_request);
+    ENGINE_OPTIONAL_VALUE("context", execution->first_context);
+    ENGINE_OPTIONAL_VALUE("execution", execution->first_execution);
+    ENGINE_OPTIONAL_STRING("traceparent", execution->traceparent);
+    ENGINE_OPTIONAL_STRING("startNode", execution->start_node);
     engine_pack_map_close(writer, mark, count);
     return wire_writer_span(writer);
 }

@@ -135,18 +135,33 @@ enum engine_effect_kind {
                                   as.segment */
 };
 
+/* A step whose work is over, or that waits. */
+struct engine_step {
+    uint32_t sequence;
+    struct uuid step_id;
+    uint32_t node;
+    uint32_t token; /* whose step it is, and where: both may be gone when its blob is encoded */
+    uint32_t scope;
+    bool wait; /* it waits (callback, human, timer …): kept in `steps = waits` mode too */
+    bool far;  /* of an instance behind the first LIMIT_HISTORY: its blob has no payloads */
+    /* What it took: the token may have gone on by then. Spans are the execution's, for this call.
+     */
+    uint32_t attempts;
+    uint32_t retries;
+    uint32_t callbacks;
+    uint32_t instance;
+    int64_t called_ms;
+    int64_t answered_ms;
+    struct span own;
+    struct span output;
+};
+
 struct engine_effect {
     enum engine_effect_kind kind;
     union {
         struct proto_call call; /* spans in the output's arena */
         struct proto_call_cancel cancel;
-        struct {
-            uint32_t sequence;
-            struct uuid step_id;
-            uint32_t node;
-            bool wait; /* the step is a wait (callback, human, timer …): kept in `steps = waits`
-                          mode too */
-        } step;
+        struct engine_step step;
         /*
          * To whoever correlates: a message to one receiver, a signal to all that listen, this
          * execution included. `id` is the same when the effect is made again from the journal's
@@ -278,9 +293,15 @@ uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writ
  * hot session and the state row. Equal executions give equal bytes.
  */
 void engine_encode(const struct engine_execution *execution, struct wire_writer *writer);
-/* A step blob: payloads, tokens and the step's own entry, no history. */
-void engine_step_encode(const struct engine_execution *execution, uint32_t sequence,
+/*
+ * A step blob: payloads, the step's own entry, its token and the scopes around it, some of the
+ * others with the counts of all; no history. At most so large whatever the execution holds besides
+ * its payloads (encode_step.c).
+ */
+void engine_step_encode(const struct engine_execution *execution, const struct engine_step *step,
                         struct wire_writer *writer);
+/* The id of any step of this run, also of one that history has let go of. */
+struct uuid engine_step_id(const struct engine_execution *execution, uint32_t sequence);
 /*
  * Back to life. RESULT_INVALID: not ours or an unknown formatVersion (a miss). RESULT_CORRUPT:
  * contradicts itself. RESULT_NOT_FOUND: the library lacks its process version (*missing says which,

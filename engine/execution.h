@@ -132,8 +132,10 @@ struct engine_token {
     bool shown;               /* its step's blob was asked for */
     bool armed;               /* its boundary timers were armed */
     bool guard; /* before an event sub-process, for as long as the scope lives; no part of `live` */
-    int64_t since_ms; /* in WAITING */
-    int64_t due_ms;   /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
+    int64_t called_ms;   /* its step's newest module call left; 0: none */
+    int64_t answered_ms; /* and was answered; 0: not yet */
+    int64_t since_ms;    /* in WAITING */
+    int64_t due_ms;      /* WAITING: when time-out, timer or retry is due, or ENGINE_NO_DUE */
     struct engine_chain timers; /* boundary timers on its node, and times among several triggers */
     struct engine_chain subscriptions;
     struct span own;      /* MAP, or empty: an instance's element and counter */
@@ -380,9 +382,6 @@ static inline bool engine_execution_frozen(const struct engine_execution *execut
 /* Is the record about that activity (ENGINE_NONE: any), itself or something inside it? */
 bool engine_record_is_about(const struct engine_scope *scope, const struct engine_record *record,
                             uint32_t node);
-
-/* The stepId of a step of this run. */
-struct uuid engine_step_id(const struct engine_execution *execution, uint32_t sequence);
 
 /* Walks all tokens: the runnable ones, then the parked ones, each in order. Begin with NULL. */
 const struct engine_token *engine_token_next(const struct engine_execution *execution,

@@ -98,7 +98,7 @@ static void encode_step(void *owner, struct engine_execution *execution,
     struct core *core = owner;
     struct wire_writer writer;
     wire_writer_init(&writer, &core->arena, 512);
-    engine_step_encode(execution, step->as.step.sequence, &writer);
+    engine_step_encode(execution, &step->as.step, &writer);
     core->blob_bytes += writer.count;
     core->steps++;
 }

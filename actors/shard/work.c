@@ -158,7 +158,7 @@ static void step_done(void *owner, struct engine_execution *execution,
     arena_clear(&shard->scratch);
     struct wire_writer writer;
     wire_writer_init(&writer, &shard->scratch, 1024);
-    engine_step_encode(execution, step->as.step.sequence, &writer);
+    engine_step_encode(execution, &step->as.step, &writer);
     struct span blob = wire_writer_span(&writer);
     if (blob.count == 0) {
         work->broken = true;

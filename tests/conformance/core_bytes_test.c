@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proto/base/limits.h"
+#include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "tests/conformance/world.h"
@@ -291,45 +293,174 @@ Test(journal, damaged_anywhere_is_corrupt_never_a_crash, .timeout = 600)
     }
 }
 
-/* engine.md 6: a step blob does not grow with the number of steps. */
+/* ---- step blobs ---- */
+
+struct volume {
+    size_t largest;
+    size_t sum;
+    uint32_t steps;
+    uint32_t without_payloads;
+    uint32_t tokens_most; /* in one blob */
+};
+
 static void note_size(void *owner, struct engine_execution *execution,
                       const struct engine_effect *step)
 {
-    size_t *largest = owner;
+    struct volume *volume = owner;
     struct arena arena;
     struct wire_writer writer;
-    arena_init(&arena, 4096, 1u << 20);
+    arena_init(&arena, 4096, 4u << 20);
     wire_writer_init(&writer, &arena, 512);
-    engine_step_encode(execution, step->as.step.sequence, &writer);
-    *largest = writer.count > *largest ? writer.count : *largest;
+    engine_step_encode(execution, &step->as.step, &writer);
+    struct span blob = wire_writer_span(&writer);
+    cr_assert_gt(blob.count, 0);
+    uint32_t tokens = wire_count(wire_find_text(blob, "tokens"));
+    volume->largest = blob.count > volume->largest ? blob.count : volume->largest;
+    volume->sum += blob.count;
+    volume->steps++;
+    volume->without_payloads += wire_find_text(blob, "payloadsLeftOut").count > 0;
+    volume->tokens_most = tokens > volume->tokens_most ? tokens : volume->tokens_most;
     arena_release(&arena);
 }
 
+/* A fresh execution of the file's process, started with those variables (JSON, or NULL). */
+static struct engine_execution *begin(struct world *world, const char *variables)
+{
+    struct span execution = SPAN_EMPTY;
+    if (variables != NULL) {
+        struct json_error error;
+        cr_assert_eq(
+            json_to_wire(span_text(variables), LIMIT_DEPTH, &world->arena, &execution, &error),
+            RESULT_OK);
+    }
+    struct engine_start start = {.id = {.count = 1, .text = "t"},
+                                 .workspace = span_text("default"),
+                                 .project = span_text("default"),
+                                 .execution = execution,
+                                 .process = &world->definition->processes[0]};
+    struct engine_execution *made = engine_new(&world->library, &start, world->now_ms);
+    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = world->now_ms};
+    struct engine_output output;
+    engine_output_init(&output, &world->arena);
+    cr_assert_eq(engine_accept(made, &input, &output), RESULT_OK);
+    return made;
+}
+
+static bool move(struct world *world, struct engine_execution *execution, uint32_t moves,
+                 struct volume *volume)
+{
+    struct arena arena;
+    struct engine_output output;
+    bool more;
+    arena_init(&arena, 65536, 256u << 20);
+    engine_output_init(&output, &arena);
+    cr_assert_eq(engine_advance(execution, world->now_ms, moves, note_size, volume, &output, &more),
+                 RESULT_OK);
+    arena_release(&arena);
+    return more;
+}
+
+/* engine.md 6: a step blob does not grow with the number of steps. */
 Test(bytes, of_a_step_do_not_grow_with_the_steps_before)
 {
     struct world world;
-    size_t early = 0, late = 0;
+    struct volume early = {0}, late = {0};
     world_open(
         &world,
         WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")),
         NULL);
-    struct engine_start start = {.id = {.count = 1, .text = "t"},
-                                 .workspace = span_text("default"),
-                                 .project = span_text("default"),
-                                 .process = &world.definition->processes[0]};
-    struct engine_execution *execution = engine_new(&world.library, &start, world.now_ms);
-    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = world.now_ms};
+    struct engine_execution *execution = begin(&world, NULL);
+    cr_assert(move(&world, execution, 10, &early), "the budget of moves is kept");
+    cr_assert(move(&world, execution, 180, &late));
+    cr_expect_leq(late.largest, early.largest + 8, "%zu, %zu", early.largest, late.largest);
+    engine_free(execution);
+    world_close(&world);
+}
+
+/* All instances wait at once, so that each step is made among the tokens of all before it. */
+static struct volume fork_of(uint32_t instances)
+{
+    struct world world;
+    struct volume volume = {0};
+    char variables[32];
+    world_open(
+        &world,
+        WORLD_BPMN(START("s") "<userTask id='m'><multiInstanceLoopCharacteristics>"
+                              "<loopCardinality>=n</loopCardinality>"
+                              "</multiInstanceLoopCharacteristics></userTask>" FLOW("s", "m")),
+        NULL);
+    snprintf(variables, sizeof variables, "{\"n\":%u}", instances);
+    struct engine_execution *execution = begin(&world, variables);
+    cr_assert_not(move(&world, execution, UINT32_MAX, &volume));
+    engine_free(execution);
+    world_close(&world);
+    return volume;
+}
+
+Test(bytes, of_a_step_do_not_grow_with_the_tokens, .timeout = 120)
+{
+    struct volume few = fork_of(1000);
+    struct volume many = fork_of(5000);
+
+    cr_expect_eq(few.steps, 1002);
+    cr_expect_eq(many.steps, 5002, "each step has one");
+    cr_expect_eq(many.tokens_most, 32);
+    cr_expect_leq(many.largest, few.largest + few.largest / 20, "%zu, %zu", few.largest,
+                  many.largest);
+    size_t each_of_few = few.sum / few.steps;
+    size_t each_of_many = many.sum / many.steps;
+    cr_expect_leq(each_of_many, each_of_few + each_of_few / 20, "%zu, %zu", each_of_few,
+                  each_of_many);
+}
+
+Test(bytes, of_a_step_leave_the_payloads_out_behind_the_thousandth_instance, .timeout = 120)
+{
+    struct volume few = fork_of(1000);
+    struct volume many = fork_of(1500);
+
+    cr_expect_eq(few.without_payloads, 0);
+    cr_expect_eq(many.without_payloads, 500);
+}
+
+static void keep_blob(void *owner, struct engine_execution *execution,
+                      const struct engine_effect *step)
+{
+    struct wire_writer *writer = owner;
+    writer->count = 0;
+    engine_step_encode(execution, &step->as.step, writer);
+}
+
+Test(bytes, of_a_step_tell_the_way_in_and_how_long_the_module_took)
+{
+    struct world world;
+    struct wire_writer blob;
+    world_open(&world, WORLD_BPMN(START("s") SERVICE("a") FLOW("s", "a")), NULL);
+    world_start(&world, NULL, NULL);
+    world_pass(&world, 1500);
+    struct world_call *call = &world.calls[0];
+    wire_writer_init(&blob, &world.arena, 4096);
+
+    struct engine_input input = {.kind = ENGINE_IN_CALL_DONE,
+                                 .now_ms = world.now_ms,
+                                 .token = call->call.token,
+                                 .attempt = call->call.attempt,
+                                 .call = &(struct proto_call_done){.status = 204}};
     struct engine_output output;
     bool more;
     engine_output_init(&output, &world.arena);
-    cr_assert_eq(engine_accept(execution, &input, &output), RESULT_OK);
-    cr_assert_eq(engine_advance(execution, world.now_ms, 10, note_size, &early, &output, &more),
-                 RESULT_OK);
-    cr_assert(more, "the budget of moves is kept");
-    cr_assert_eq(engine_advance(execution, world.now_ms, 180, note_size, &late, &output, &more),
-                 RESULT_OK);
-    cr_expect_leq(late, early + 8, "%zu, %zu", early, late);
-    engine_free(execution);
+    cr_assert_eq(engine_accept(world.execution, &input, &output), RESULT_OK);
+    cr_assert_eq(
+        engine_advance(world.execution, world.now_ms, 100, keep_blob, &blob, &output, &more),
+        RESULT_OK);
+
+    struct span bytes = wire_writer_span(&blob);
+    struct span work = wire_find_text(bytes, "work");
+    cr_expect(
+        span_is(wire_string_or(wire_find_text(wire_find_text(bytes, "step"), "flow"), ""), "s-a"));
+    cr_expect(
+        span_is(wire_string_or(wire_find_text(work, "calledAt"), ""), "2026-01-01T00:00:00.000Z"));
+    cr_expect(span_is(wire_string_or(wire_find_text(work, "answeredAt"), ""),
+                      "2026-01-01T00:00:01.500Z"));
     world_close(&world);
 }
 

@@ -374,7 +374,7 @@ static void after_step(void *owner, struct engine_execution *execution,
     struct wire_writer writer;
     arena_init(&arena, 65536, TURN_ARENA_BYTES);
     wire_writer_init(&writer, &arena, 512);
-    engine_step_encode(execution, step->as.step.sequence, &writer);
+    engine_step_encode(execution, &step->as.step, &writer);
     size_t offset;
     const char *reason;
     enum result valid = wire_validate(wire_writer_span(&writer), 2 * LIMIT_DEPTH, &offset, &reason);
