@@ -297,6 +297,9 @@ static void bad_replies_say_what_is_wrong(void)
         {{.body = "\x81\xa1", .content_type = "application/msgpack"}, "reply is not MessagePack: "},
         {{.body = "{", .repeat_bytes = 100000}, "reply is not JSON: "},
         {{.body = "[", .repeat_bytes = 100000}, "nested too deeply"},
+        {{.body = "\x1f\x8b\x08", .headers = "Content-Encoding: gzip\r\n"},
+         "reply has Content-Encoding \"gzip\", and the call did not ask for any"},
+        {{.body = "<html>", .headers = "Content-Encoding: identity\r\n"}, "reply is not JSON: "},
         {{.manner = TEST_HTTP_RAW, .body = "SSH-2.0-OpenSSH_9.2\r\n\r\n"}, "reply is not HTTP"},
     };
     for (size_t index = 0; index < sizeof rows / sizeof rows[0]; index++) {

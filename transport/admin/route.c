@@ -194,6 +194,11 @@ static void resolve_fields(const struct row *row, const struct route_request *re
             return;
         }
     }
+    struct span version = row->use == BODY_FIELDS ? wire_find_text(fields, "v") : SPAN_EMPTY;
+    if (version.count > 0 && wire_int_or(version, 0) != 1) {
+        refuse(out, PROTO_ERROR_InvalidRequest, "`v` must be 1");
+        return;
+    }
     if (row->use == BODY_PAYLOAD) {
         static const uint8_t empty_map[] = {0x80};
         fields = wrap(arena, "payload", fields.count > 0 ? fields : span_of(empty_map, 1));

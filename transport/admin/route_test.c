@@ -118,6 +118,15 @@ Test(route, body_that_is_no_map_is_refused)
     }
 }
 
+Test(route, version_of_the_protocol_other_than_1_is_refused)
+{
+    struct route route = resolve("POST", "/v1/executions", span_text("{\"v\":2}"));
+    cr_assert_eq(route.target, ROUTE_REFUSED);
+    cr_assert_str_eq(route.why, "`v` must be 1");
+    route = resolve("POST", "/v1/executions", span_text("{\"v\":1}"));
+    cr_assert_eq(route.target, ROUTE_OPERATION);
+}
+
 Test(route, every_error_code_has_a_status)
 {
     for (enum proto_error error = PROTO_ERROR_NONE; error < PROTO_ERROR_COUNT; error++) {

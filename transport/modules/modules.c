@@ -148,6 +148,7 @@ static int64_t unix_seconds(void)
 static size_t on_bytes(char *bytes, size_t one, size_t count, void *owner);
 static void on_transfer_done(void *owner, CURL *easy, CURLcode code);
 static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTES]);
+static bool is_compressed(CURL *easy, char reason[REASON_BYTES]);
 static struct ending ending_of_failure(const struct exchange *exchange, CURLcode code,
                                        char reason[REASON_BYTES]);
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events);
@@ -675,6 +676,11 @@ static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTE
     if (exchange->count == 0 && status != 200) {
         return ending;
     }
+    if (status < 300 && is_compressed(exchange->easy, reason)) {
+        ending.outcome = PROTO_CALL_BAD_REPLY;
+        ending.reason = reason;
+        return ending;
+    }
     struct transport_modules *modules = call->modules;
     modules->scratch.limit_bytes = 16 * exchange->count + ARENA_EXTRA_BYTES;
     bool readable = reply_read(span_of(exchange->bytes, exchange->count), content_type,
@@ -684,6 +690,21 @@ static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTE
         ending.reason = reason;
     }
     return ending;
+}
+
+/* Calls ask for no encoding, so that a small answer never unpacks to a large one (RFC 9110
+ * §12.5.3). A server that compresses all the same is told so by name. */
+static bool is_compressed(CURL *easy, char reason[REASON_BYTES])
+{
+    struct curl_header *encoding = NULL;
+    if (curl_easy_header(easy, "Content-Encoding", 0, CURLH_HEADER, -1, &encoding) != CURLHE_OK ||
+        encoding->value[0] == '\0' || strcasecmp(encoding->value, "identity") == 0) {
+        return false;
+    }
+    snprintf(reason, REASON_BYTES,
+             "reply has Content-Encoding \"%.40s\", and the call did not ask for any",
+             encoding->value);
+    return true;
 }
 
 static struct ending ending_of_failure(const struct exchange *exchange, CURLcode code,
