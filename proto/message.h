@@ -52,6 +52,11 @@ enum proto_message_type {
     PROTO_DELIVERED, /* as.publish: id, execution_id and result alone */
     /* ports with slow stores -> the actor that opened them */
     PROTO_PORT_DONE, /* as.port_done */
+    /* audit bus (audit/bus.h) -> the actor that opened it */
+    PROTO_BUS_SETTLED,  /* as.position: so many messages, in the order of their sending, are done
+                           with */
+    PROTO_BUS_REFUSED,  /* as.bus: the bus will never take it; before the SETTLED that counts it */
+    PROTO_BUS_RECEIVED, /* as.bus: to be settled by its number */
     /* life cycle */
     PROTO_DRAIN, /* stop taking starts, finish segments, then answer PROTO_DONE */
     PROTO_DONE,  /* as.done */
@@ -225,6 +230,14 @@ struct proto_port_done {
     struct span bytes;   /* what was read */
 };
 
+struct proto_bus_message {
+    uint64_t number; /* REFUSED: how many were sent before it; RECEIVED: what settles it */
+    struct span id;  /* message-id, or empty */
+    struct span body;
+    struct span reason; /* REFUSED: for a person */
+    bool cut;           /* RECEIVED: larger than any message may be; the body is its beginning */
+};
+
 struct proto_done {
     enum result result;
     struct span text; /* for a person, on failure */
@@ -260,6 +273,7 @@ struct proto_message {
         struct proto_publish publish;
         struct proto_route route;
         struct proto_port_done port_done;
+        struct proto_bus_message bus;
         struct proto_done done;
         struct proto_event event;
     } as;

@@ -257,6 +257,9 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
     case PROTO_FETCH:
     case PROTO_AWAIT:
     case PROTO_PORT_DONE:
+    case PROTO_BUS_SETTLED:
+    case PROTO_BUS_REFUSED:
+    case PROTO_BUS_RECEIVED:
     case PROTO_EVENT:
     case PROTO_MESSAGE_TYPE_COUNT:
         ASSERT_UNREACHABLE();

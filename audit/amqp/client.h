@@ -1,0 +1,78 @@
+/*
+ * client.h: one AMQP connection with one link, kept up by a thread of its own. What the link is
+ * for is its role: sender.c or receiver.c.
+ */
+#ifndef AUDIT_AMQP_CLIENT_H
+#define AUDIT_AMQP_CLIENT_H
+
+#include <proton/proactor.h>
+#include <proton/ssl.h>
+#include <proton/types.h>
+#include <pthread.h>
+
+#include "audit/amqp/amqp.h"
+#include "audit/amqp/url.h"
+
+#define AMQP_ADDRESS_BYTES 512u
+
+/* All called on the client's thread, but nothing else. */
+struct amqp_role {
+    const char *name; /* for log lines */
+    /* Makes and opens the link. */
+    pn_link_t *(*open)(void *owner, pn_session_t *session, const char *address);
+    /* The link is up and was woken, got credit, or its time has come. */
+    void (*work)(void *owner, pn_link_t *link);
+    void (*delivery)(void *owner, pn_delivery_t *delivery);
+    /* Before an orderly end, as long as the link is up. */
+    void (*leave)(void *owner, pn_link_t *link);
+    /* The connection is gone, and all deliveries with it. */
+    void (*lost)(void *owner);
+    /* Behind each batch of events: tell the owner what came of them. */
+    void (*report)(void *owner);
+};
+
+struct amqp_client {
+    /* private to client.c */
+    const struct amqp_role *role;
+    void *owner;
+    audit_counter *connected;
+    struct audit_amqp_place place;
+    char queue[AMQP_ADDRESS_BYTES];
+    pn_proactor_t *proactor;
+    pn_ssl_domain_t *tls;
+    pthread_t thread;
+    /*
+     * The owner's thread must wake a connection that the client's thread may be freeing: the
+     * pointer is read and used, and taken away, under this lock. (Proton gives no other way to
+     * reach its thread; a message could not either.) Roles guard what they share with it too.
+     */
+    pthread_mutex_t lock;
+    pn_connection_t *connection; /* NULL: none */
+    bool stopping;
+    /* the client's thread alone */
+    pn_link_t *link; /* NULL: not up */
+    bool leaving;
+    bool ended;
+    bool told_down;
+    uint32_t failures; /* since the link was last up */
+    uint64_t random;
+    char why[AUDIT_REASON_BYTES];
+};
+
+/* Checks the options; on failure there is nothing to stop. */
+MUST_USE enum result amqp_client_start(struct amqp_client *client,
+                                       const struct audit_amqp_options *options,
+                                       const struct amqp_role *role, void *owner,
+                                       audit_counter *connected, char reason[AUDIT_REASON_BYTES]);
+/* Leaves in order, within some seconds; joins the thread and releases everything. */
+void amqp_client_stop(struct amqp_client *client);
+/* `work` will be called, if the link is or comes up. Any thread; takes the lock. */
+void amqp_client_wake(struct amqp_client *client);
+/* The same, for one who holds the lock. */
+void amqp_client_wake_locked(struct amqp_client *client);
+/* `work` will be called about then; the client's thread. */
+void amqp_client_work_in(struct amqp_client *client, uint32_t delay_ms);
+/* How long to wait before attempt `failures` + 1: it doubles up to a bound, with jitter. */
+uint32_t amqp_client_back_off_ms(struct amqp_client *client, uint32_t failures);
+
+#endif

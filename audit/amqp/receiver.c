@@ -1,0 +1,327 @@
+/*
+ * receiver.c: the receiving side: deliveries that are not settled stand in slots; credit is granted
+ * for the free ones. The owner says what becomes of each; the client's thread tells the broker.
+ */
+#include <proton/delivery.h>
+#include <proton/link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/amqp/client.h"
+#include "audit/amqp/encoding.h"
+#include "proto/base/assert.h"
+#include "proto/log.h"
+#include "proto/message.h"
+
+#define RECEIVER_MAGIC 0x414d5152u
+#define CUT_BYTES      (64u << 10) /* what is kept of a body that is too large */
+#define BUFFER_FIRST   (64u << 10)
+
+struct slot {
+    pn_delivery_t *delivery; /* NULL: free */
+    uint32_t next_free;
+};
+
+struct verdict {
+    uint64_t number;
+    enum audit_outcome outcome;
+};
+
+struct receiver {
+    struct audit_source source; /* first: the port points here */
+    uint32_t magic;
+    uint32_t window;
+    struct proto_sink *owner;
+    struct amqp_client client;
+    struct audit_source_counters counters;
+    /* under the client's lock: written by who settles, taken by the client's thread */
+    struct verdict *verdicts; /* of this era: at most one a slot */
+    uint32_t verdict_count;
+    uint32_t held; /* with the owner, those of lost connections too: no credit for them */
+    uint32_t era;  /* of the connection: numbers of an older one mean nothing */
+    /* the client's thread alone */
+    struct verdict *taken;
+    struct slot *slots;
+    uint32_t first_free; /* window: none */
+    pn_message_t *message;
+    uint8_t *buffer; /* the delivery that is coming in */
+    size_t buffer_count;
+    size_t buffer_size;
+    bool cut;
+};
+
+static struct receiver *receiver_cast(struct audit_source *source)
+{
+    struct receiver *receiver = (struct receiver *)source;
+    ASSERT(receiver->magic == RECEIVER_MAGIC);
+    return receiver;
+}
+
+/* ---- any thread ---- */
+
+static void source_settle(struct audit_source *source, uint64_t number, enum audit_outcome outcome)
+{
+    struct receiver *receiver = receiver_cast(source);
+    pthread_mutex_lock(&receiver->client.lock);
+    ASSERT(receiver->held > 0);
+    receiver->held--;
+    if (number >> 32 == receiver->era) {
+        ASSERT(receiver->verdict_count < receiver->window);
+        receiver->verdicts[receiver->verdict_count++] =
+            (struct verdict){.number = number, .outcome = outcome};
+    }
+    amqp_client_wake_locked(&receiver->client);
+    pthread_mutex_unlock(&receiver->client.lock);
+}
+
+static const struct audit_source_counters *source_counters(const struct audit_source *source)
+{
+    return &((const struct receiver *)source)->counters;
+}
+
+static void release(struct receiver *receiver)
+{
+    pn_message_free(receiver->message);
+    free(receiver->verdicts);
+    free(receiver->taken);
+    free(receiver->slots);
+    free(receiver->buffer);
+    receiver->magic = 0;
+    free(receiver);
+}
+
+static void source_close(struct audit_source *source)
+{
+    struct receiver *receiver = receiver_cast(source);
+    amqp_client_stop(&receiver->client);
+    release(receiver);
+}
+
+/* ---- the client's thread ---- */
+
+static void free_all(struct receiver *receiver)
+{
+    for (uint32_t i = 0; i < receiver->window; i++) {
+        receiver->slots[i] = (struct slot){.next_free = i + 1};
+    }
+    receiver->first_free = 0;
+}
+
+static void settle_slot(struct receiver *receiver, uint32_t at, uint64_t state)
+{
+    struct slot *slot = &receiver->slots[at];
+    pn_delivery_update(slot->delivery, state);
+    pn_delivery_settle(slot->delivery);
+    *slot = (struct slot){.next_free = receiver->first_free};
+    receiver->first_free = at;
+}
+
+/* Returns how many messages are with the owner. */
+static uint32_t tell_verdicts(struct receiver *receiver)
+{
+    pthread_mutex_lock(&receiver->client.lock);
+    uint32_t held = receiver->held;
+    uint32_t count = receiver->verdict_count;
+    struct verdict *taken = receiver->verdicts;
+    receiver->verdicts = receiver->taken;
+    receiver->taken = taken;
+    receiver->verdict_count = 0;
+    pthread_mutex_unlock(&receiver->client.lock);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)taken[i].number;
+        ASSERT(at < receiver->window && receiver->slots[at].delivery != NULL);
+        settle_slot(receiver, at, taken[i].outcome == AUDIT_ACCEPTED ? PN_ACCEPTED : PN_RELEASED);
+    }
+    return held;
+}
+
+static void work(void *owner, pn_link_t *link)
+{
+    struct receiver *receiver = owner;
+    int more = (int)(receiver->window - tell_verdicts(receiver)) - pn_link_credit(link);
+    if (more > 0) {
+        pn_link_flow(link, more);
+    }
+}
+
+/* Reads what is there of the current delivery; of one that is too large only the beginning. */
+static bool read_part(struct receiver *receiver, pn_link_t *link)
+{
+    for (;;) {
+        if (receiver->buffer_count == receiver->buffer_size) {
+            size_t size = receiver->buffer_size == 0 ? BUFFER_FIRST : receiver->buffer_size * 2;
+            uint8_t *larger = realloc(receiver->buffer, size);
+            if (larger == NULL) {
+                return false;
+            }
+            receiver->buffer = larger;
+            receiver->buffer_size = size;
+        }
+        ssize_t got = pn_link_recv(link, (char *)receiver->buffer + receiver->buffer_count,
+                                   receiver->buffer_size - receiver->buffer_count);
+        if (got <= 0) {
+            return true;
+        }
+        receiver->buffer_count += (size_t)got;
+        if (receiver->buffer_count > AUDIT_MESSAGE_BYTES_MAX) {
+            receiver->cut = true;
+        }
+        if (receiver->cut) {
+            receiver->buffer_count = CUT_BYTES;
+        }
+    }
+}
+
+/* Takes a slot for the delivery and hands its message to the owner. */
+static bool hand_over(struct receiver *receiver, pn_delivery_t *delivery)
+{
+    struct span bytes = span_of(receiver->buffer, receiver->buffer_count);
+    struct span id = SPAN_EMPTY;
+    struct span body = bytes;
+    if (!receiver->cut && !amqp_decode(receiver->message, bytes, &id, &body)) {
+        body = bytes; /* for whoever looks at what was set aside */
+    }
+    struct proto_message *received = message_new(PROTO_BUS_RECEIVED, id.count + body.count);
+    uint32_t at = receiver->first_free;
+    if (received == NULL || at == receiver->window) {
+        message_free(received);
+        return false;
+    }
+    receiver->first_free = receiver->slots[at].next_free;
+    receiver->slots[at] = (struct slot){.delivery = delivery};
+    pthread_mutex_lock(&receiver->client.lock);
+    receiver->held++;
+    pthread_mutex_unlock(&receiver->client.lock);
+    received->as.bus = (struct proto_bus_message){.number = (uint64_t)receiver->era << 32 | at,
+                                                  .id = message_keep(received, id),
+                                                  .body = message_keep(received, body),
+                                                  .cut = receiver->cut};
+    uint64_t received_count =
+        atomic_load_explicit(&receiver->counters.received, memory_order_relaxed);
+    atomic_store_explicit(&receiver->counters.received, received_count + 1, memory_order_relaxed);
+    if (receiver->owner->send(receiver->owner, &received) != RESULT_OK) {
+        message_free(received); /* it has ended; the delivery is given back when we do */
+    }
+    return true;
+}
+
+static void on_delivery(void *owner, pn_delivery_t *delivery)
+{
+    struct receiver *receiver = owner;
+    pn_link_t *link = pn_delivery_link(delivery);
+    if (!pn_delivery_readable(delivery) || !pn_delivery_current(delivery)) {
+        return;
+    }
+    bool aborted = pn_delivery_aborted(delivery);
+    bool read = aborted || read_part(receiver, link);
+    if (read && pn_delivery_partial(delivery)) {
+        return;
+    }
+    pn_link_advance(link);
+    if (aborted) {
+        pn_delivery_settle(delivery);
+    } else if (!read || !hand_over(receiver, delivery)) {
+        log_line(LOG_ERROR, "BUS-MESSAGE-GIVEN-BACK", "reason=\"no memory\"");
+        pn_delivery_update(delivery, PN_RELEASED);
+        pn_delivery_settle(delivery);
+    }
+    receiver->buffer_count = 0;
+    receiver->cut = false;
+    if (receiver->buffer_size > CUT_BYTES * 4) { /* a large one is a rare one */
+        free(receiver->buffer);
+        receiver->buffer = NULL;
+        receiver->buffer_size = 0;
+    }
+}
+
+static pn_link_t *open_link(void *owner, pn_session_t *session, const char *address)
+{
+    (void)owner;
+    pn_link_t *link = pn_receiver(session, "strider-audit-receiver");
+    pn_terminus_set_address(pn_link_source(link), address);
+    pn_terminus_set_durability(pn_link_source(link), PN_DELIVERIES);
+    pn_link_set_snd_settle_mode(link, PN_SND_UNSETTLED);
+    pn_link_set_rcv_settle_mode(link, PN_RCV_FIRST);
+    pn_link_open(link);
+    return link;
+}
+
+static void leave(void *owner, pn_link_t *link)
+{
+    (void)link;
+    struct receiver *receiver = owner;
+    (void)tell_verdicts(receiver);
+    for (uint32_t at = 0; at < receiver->window; at++) {
+        if (receiver->slots[at].delivery != NULL) {
+            settle_slot(receiver, at, PN_RELEASED);
+        }
+    }
+}
+
+static void lost(void *owner)
+{
+    struct receiver *receiver = owner;
+    pthread_mutex_lock(&receiver->client.lock);
+    receiver->era++;
+    receiver->verdict_count = 0;
+    pthread_mutex_unlock(&receiver->client.lock);
+    receiver->buffer_count = 0;
+    receiver->cut = false;
+    free_all(receiver);
+}
+
+static void report(void *owner)
+{
+    (void)owner;
+}
+
+static const struct amqp_role role = {
+    .name = "bus-receive",
+    .open = open_link,
+    .work = work,
+    .delivery = on_delivery,
+    .leave = leave,
+    .lost = lost,
+    .report = report,
+};
+
+static const struct audit_source_ops source_ops = {
+    .settle = source_settle,
+    .counters = source_counters,
+    .close = source_close,
+};
+
+enum result audit_amqp_source_open(const struct audit_amqp_options *amqp,
+                                   const struct audit_source_options *options,
+                                   struct audit_source **out, char reason[AUDIT_REASON_BYTES])
+{
+    ASSERT(options->window > 0 && options->window <= AUDIT_WINDOW_MAX);
+    snprintf(reason, AUDIT_REASON_BYTES, "no memory");
+    struct receiver *receiver = calloc(1, sizeof *receiver);
+    if (receiver == NULL) {
+        return RESULT_LIMIT;
+    }
+    receiver->source.ops = &source_ops;
+    receiver->magic = RECEIVER_MAGIC;
+    receiver->window = options->window;
+    receiver->owner = options->owner;
+    receiver->verdicts = calloc(options->window, sizeof *receiver->verdicts);
+    receiver->taken = calloc(options->window, sizeof *receiver->taken);
+    receiver->slots = calloc(options->window, sizeof *receiver->slots);
+    receiver->message = pn_message();
+    bool memory = receiver->verdicts != NULL && receiver->taken != NULL &&
+                  receiver->slots != NULL && receiver->message != NULL;
+    enum result result = memory ? RESULT_OK : RESULT_LIMIT;
+    if (memory) {
+        free_all(receiver);
+        result = amqp_client_start(&receiver->client, amqp, &role, receiver,
+                                   &receiver->counters.connected, reason);
+    }
+    if (result != RESULT_OK) {
+        release(receiver);
+        return result;
+    }
+    *out = &receiver->source;
+    return RESULT_OK;
+}

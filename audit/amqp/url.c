@@ -1,0 +1,148 @@
+/* url.c: see url.h. */
+#include "audit/amqp/url.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/base/span.h"
+
+#define SCHEME_PLAIN "amqp://"
+#define SCHEME_TLS   "amqps://"
+#define PORT_PLAIN   5672u
+#define PORT_TLS     5671u
+
+static enum result read_login(struct span text, struct audit_amqp_place *out, const char **reason);
+static enum result read_host(struct span text, struct audit_amqp_place *out, const char **reason);
+
+static enum result refuse(const char **reason, const char *why)
+{
+    *reason = why;
+    return RESULT_INVALID;
+}
+
+static bool has_any(struct span text, const char *bytes)
+{
+    for (; *bytes != '\0'; bytes++) {
+        if (text.count > 0 && memchr(text.bytes, *bytes, text.count) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum result audit_amqp_url_read(const char *url, struct audit_amqp_place *out, const char **reason)
+{
+    struct span rest = span_text(url);
+    *out = (struct audit_amqp_place){.tls = span_starts_with(rest, SCHEME_TLS)};
+    if (!out->tls && !span_starts_with(rest, SCHEME_PLAIN)) {
+        return refuse(reason, "the URL must begin with amqp:// or amqps://");
+    }
+    out->port = out->tls ? PORT_TLS : PORT_PLAIN;
+    rest = span_text(url + strlen(out->tls ? SCHEME_TLS : SCHEME_PLAIN));
+    const uint8_t *at = rest.count == 0 ? NULL : memrchr(rest.bytes, '@', rest.count);
+    if (at != NULL) {
+        size_t count = (size_t)(at - rest.bytes);
+        enum result result = read_login(span_of(rest.bytes, count), out, reason);
+        if (result != RESULT_OK) {
+            return result;
+        }
+        rest = span_of(at + 1, rest.count - count - 1);
+    }
+    if (rest.count > 0 && rest.bytes[rest.count - 1] == '/') {
+        rest.count--;
+    }
+    if (has_any(rest, "/?#")) {
+        return refuse(reason, "the URL may have no path, ?query or #fragment: the queue has a "
+                              "setting of its own (in a password: %2F, %3F, %23)");
+    }
+    return read_host(rest, out, reason);
+}
+
+static int digit_of(uint8_t hex)
+{
+    return isdigit(hex) ? hex - '0' : isxdigit(hex) ? (hex | 0x20) - 'a' + 10 : -1;
+}
+
+/* Percent-decoding to NUL-terminated text; a %00 is refused. */
+static bool decode(struct span text, char *out, size_t capacity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.count; i++) {
+        int byte = text.bytes[i];
+        if (byte == '%') {
+            int high = i + 2 < text.count ? digit_of(text.bytes[i + 1]) : -1;
+            int low = high >= 0 ? digit_of(text.bytes[i + 2]) : -1;
+            if (low < 0) {
+                return false;
+            }
+            byte = high * 16 + low;
+            i += 2;
+        }
+        if (byte == 0 || count + 1 >= capacity) {
+            return false;
+        }
+        out[count++] = (char)byte;
+    }
+    out[count] = '\0';
+    return true;
+}
+
+static enum result read_login(struct span text, struct audit_amqp_place *out, const char **reason)
+{
+    const uint8_t *colon = text.count == 0 ? NULL : memchr(text.bytes, ':', text.count);
+    if (colon == NULL || colon == text.bytes) {
+        return refuse(reason, "a login is user:password; leave it and the @ out to be anonymous");
+    }
+    size_t count = (size_t)(colon - text.bytes);
+    if (!decode(span_of(text.bytes, count), out->user, sizeof out->user) ||
+        !decode(span_of(colon + 1, text.count - count - 1), out->password, sizeof out->password)) {
+        return refuse(reason, "user or password is too long, or has a % that does not begin an "
+                              "escape such as %40");
+    }
+    return RESULT_OK;
+}
+
+static bool read_port(struct span text, uint16_t *out)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < text.count && i < 6; i++) {
+        if (!isdigit(text.bytes[i])) {
+            return false;
+        }
+        number = number * 10 + (uint32_t)(text.bytes[i] - '0');
+    }
+    *out = (uint16_t)number;
+    return text.count > 0 && text.count < 6 && number > 0 && number <= UINT16_MAX;
+}
+
+static enum result read_host(struct span text, struct audit_amqp_place *out, const char **reason)
+{
+    struct span host = text;
+    bool bracketed = text.count > 0 && text.bytes[0] == '[';
+    const uint8_t *end = bracketed ? memchr(text.bytes, ']', text.count) : text.bytes;
+    if (end == NULL) {
+        return refuse(reason, "the host begins with [ but has no ]");
+    }
+    size_t before = (size_t)(end - text.bytes);
+    const uint8_t *colon =
+        text.count == 0 ? NULL : memchr(text.bytes + before, ':', text.count - before);
+    if (colon != NULL) {
+        host.count = (size_t)(colon - text.bytes);
+        if (!read_port(span_of(colon + 1, text.count - host.count - 1), &out->port)) {
+            return refuse(reason, "the port must be a number from 1 to 65535");
+        }
+    }
+    if (bracketed) {
+        if (host.count != before + 1) {
+            return refuse(reason, "between ] and the port there must be a colon");
+        }
+        host = span_of(host.bytes + 1, host.count - 2);
+    }
+    if (host.count == 0 || host.count >= sizeof out->host) {
+        return refuse(reason, "the URL names no host, or one that is too long");
+    }
+    memcpy(out->host, host.bytes, host.count);
+    out->host[host.count] = '\0';
+    return RESULT_OK;
+}

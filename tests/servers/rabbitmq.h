@@ -1,0 +1,17 @@
+/* rabbitmq.h: RabbitMQ with its AMQP 1.0 plugin for tests: user and password "guest". It takes some
+ * ten seconds to start: one a program. */
+#ifndef TESTS_SERVERS_RABBITMQ_H
+#define TESTS_SERVERS_RABBITMQ_H
+
+#include "tests/servers/server.h"
+
+bool server_rabbitmq_installed(void);
+/*
+ * One that was killed starts again on its port and data. Beside it runs its port mapper, which ends
+ * by server_rabbitmq_remove, and with this program.
+ */
+bool server_rabbitmq_start(struct server *server);
+/* In place of server_remove, which leaves the port mapper alone. */
+void server_rabbitmq_remove(struct server *server);
+
+#endif
