@@ -1,10 +1,12 @@
 /*
- * library.c: (project, process id) -> versions; project -> modules.
+ * library.c: (project, process id) -> versions; (project, decision id) -> versions; project ->
+ * modules; name -> time zone.
  */
 #include "actors/library.h"
 
 #include <stdlib.h>
 
+#include "engine/dmn/dmn.h"
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
@@ -16,6 +18,20 @@ struct process_entry {
     const struct actor_source *source;
     const struct engine_process *process;
 };
+
+struct decision_entry {
+    struct actor_link link;
+    const struct actor_source *source;
+    struct span id; /* in the source's definition */
+};
+
+struct zone_entry {
+    struct actor_link link;
+    struct span name;
+    struct engine_zone zone;
+};
+
+enum { ZONES_MAX = 1024, ZONE_BLOCK_BYTES = 16 << 10, ZONES_BYTES_MAX = 64 << 20 };
 
 struct project_entry {
     struct actor_link link;
@@ -58,6 +74,83 @@ static const struct engine_process *find_process(const struct engine_library *se
     return entry == NULL ? NULL : entry->process;
 }
 
+static const struct decision_entry *decision_of(const struct actor_library *library,
+                                                struct span project, struct span decision_id,
+                                                uint32_t version)
+{
+    const struct decision_entry *best = NULL;
+    for (struct actor_link *link =
+             actor_table_find(&library->decisions, process_hash(project, decision_id));
+         link != NULL; link = actor_table_again(link)) {
+        const struct decision_entry *entry = ACTOR_OWNER(decision_entry, link, link);
+        if (!span_equal(entry->id, decision_id) || !span_equal(entry->source->project, project)) {
+            continue;
+        }
+        if (version == 0 ? best == NULL || entry->source->version > best->source->version
+                         : entry->source->version == version) {
+            best = entry;
+        }
+    }
+    return best;
+}
+
+static const struct engine_dmn *find_decision(const struct engine_library *self,
+                                              struct span project, struct span decision_id,
+                                              uint32_t version)
+{
+    const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
+    const struct decision_entry *entry = decision_of(library, project, decision_id, version);
+    return entry == NULL ? NULL : entry->source->definition->decisions;
+}
+
+/* Only what a zone needs is kept: not its file, and nothing of what turns out to be none. */
+static const struct engine_zone *keep_zone(struct actor_library *library, struct span name,
+                                           uint64_t hash)
+{
+    struct arena scratch;
+    struct engine_zone zone;
+    struct zone_entry *entry = NULL;
+    arena_init(&scratch, ZONE_BLOCK_BYTES, ZONES_BYTES_MAX);
+    if (library->read_zone(name, &scratch, &zone) == RESULT_OK) {
+        struct span changes =
+            arena_copy(&library->zone_arena, span_of((const uint8_t *)zone.changes,
+                                                     zone.change_count * sizeof *zone.changes));
+        struct span kept = arena_copy(&library->zone_arena, name);
+        entry = arena_alloc(&library->zone_arena, sizeof *entry);
+        if (library->zone_arena.overflowed) {
+            entry = NULL;
+        } else {
+            *entry = (struct zone_entry){.name = kept, .zone = zone};
+            entry->zone.changes = (const struct engine_zone_change *)(const void *)changes.bytes;
+            actor_table_add(&library->zones, &entry->link, hash);
+        }
+    }
+    arena_release(&scratch);
+    return entry == NULL ? NULL : &entry->zone;
+}
+
+/* What the cache holds is the owner's alone, as all of the library; that it grows while somebody
+ * only looks changes nothing that can be seen. */
+static const struct engine_zone *find_zone(const struct engine_library *self, struct span name,
+                                           struct arena *arena)
+{
+    struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
+    (void)arena; /* kept longer than that */
+    uint64_t hash = base_hash(name, 3);
+    for (struct actor_link *link = actor_table_find(&library->zones, hash); link != NULL;
+         link = actor_table_again(link)) {
+        const struct zone_entry *known = ACTOR_OWNER(zone_entry, link, link);
+        if (span_equal(known->name, name)) {
+            return &known->zone;
+        }
+    }
+    if (library->read_zone == NULL || actor_table_count(&library->zones) == ZONES_MAX ||
+        !engine_zone_name_is_valid(name)) {
+        return NULL;
+    }
+    return keep_zone(library, name, hash);
+}
+
 static struct project_entry *project_of(const struct actor_library *library, struct span project)
 {
     for (struct actor_link *link = actor_table_find(&library->projects, base_hash(project, 0));
@@ -81,10 +174,17 @@ static const struct engine_modules *find_modules(const struct engine_library *se
 /* {"modules":[]} */
 static const uint8_t no_modules[] = {0x81, 0xa7, 'm', 'o', 'd', 'u', 'l', 'e', 's', 0x90};
 
-enum result actor_library_init(struct actor_library *library)
+enum result actor_library_init(struct actor_library *library, actor_zone_fn read_zone)
 {
-    *library = (struct actor_library){.engine = {.process = find_process, .modules = find_modules}};
+    *library = (struct actor_library){.engine = {.process = find_process,
+                                                 .modules = find_modules,
+                                                 .decision = find_decision,
+                                                 .zone = find_zone},
+                                      .read_zone = read_zone};
+    arena_init(&library->zone_arena, ZONE_BLOCK_BYTES, ZONES_BYTES_MAX);
+    actor_table_init(&library->zones);
     actor_table_init(&library->processes);
+    actor_table_init(&library->decisions);
     actor_table_init(&library->projects);
     struct engine_report report;
     engine_report_init(&report, span_text("built-in modules"));
@@ -121,6 +221,15 @@ void actor_library_release(struct actor_library *library)
         free(ACTOR_OWNER(process_entry, link, link));
     }
     actor_table_release(&library->processes);
+    for (struct actor_link *link = actor_table_take_all(&library->decisions); link != NULL;
+         link = next) {
+        next = link->next;
+        free(ACTOR_OWNER(decision_entry, link, link));
+    }
+    actor_table_release(&library->decisions);
+    (void)actor_table_take_all(&library->zones);
+    actor_table_release(&library->zones);
+    arena_release(&library->zone_arena);
     for (struct actor_link *link = actor_table_take_all(&library->projects); link != NULL;
          link = next) {
         next = link->next;
@@ -200,6 +309,44 @@ static enum result list_processes(struct actor_library *library, struct actor_so
     return result;
 }
 
+static uint32_t decision_count(const struct engine_definition *definition)
+{
+    return definition->decisions == NULL ? 0 : engine_dmn_decision_count(definition->decisions);
+}
+
+/* All or nothing: an entry for each decision of the file. */
+static enum result list_decisions(struct actor_library *library, struct actor_source *source)
+{
+    const struct engine_dmn *dmn = source->definition->decisions;
+    uint32_t count = decision_count(source->definition);
+    struct decision_entry *made = NULL;
+    enum result result = RESULT_OK;
+    for (uint32_t i = 0; i < count && result == RESULT_OK; i++) {
+        struct span id = engine_dmn_decision_id(dmn, i);
+        bool is_there = decision_of(library, source->project, id, source->version) != NULL;
+        struct decision_entry *entry = is_there ? NULL : malloc(sizeof *entry);
+        if (entry == NULL) {
+            result = is_there ? RESULT_EXISTS : RESULT_LIMIT;
+            break;
+        }
+        *entry = (struct decision_entry){
+            .link.next = made == NULL ? NULL : &made->link, .source = source, .id = id};
+        made = entry;
+    }
+    while (made != NULL) {
+        struct decision_entry *entry = made;
+        made =
+            entry->link.next == NULL ? NULL : ACTOR_OWNER(decision_entry, link, entry->link.next);
+        if (result == RESULT_OK) {
+            actor_table_add(&library->decisions, &entry->link,
+                            process_hash(source->project, entry->id));
+        } else {
+            free(entry);
+        }
+    }
+    return result;
+}
+
 enum result actor_library_add(struct actor_library *library,
                               const struct proto_definition *definition, int64_t at_ms,
                               struct engine_report *report)
@@ -212,7 +359,8 @@ enum result actor_library_add(struct actor_library *library,
     }
     enum result result = engine_read(source->name, source->content, report, &source->definition);
     if (result == RESULT_OK) {
-        result = list_processes(library, source);
+        result = source->definition->decisions != NULL ? list_decisions(library, source)
+                                                       : list_processes(library, source);
     }
     if (result != RESULT_OK) {
         source_free(source);
@@ -314,6 +462,13 @@ uint32_t actor_library_newest(const struct actor_library *library, struct span p
                               struct span process_id)
 {
     const struct process_entry *entry = entry_of(library, project, process_id, 0);
+    return entry == NULL ? 0 : entry->source->version;
+}
+
+uint32_t actor_library_newest_decision(const struct actor_library *library, struct span project,
+                                       struct span decision_id)
+{
+    const struct decision_entry *entry = decision_of(library, project, decision_id, 0);
     return entry == NULL ? 0 : entry->source->version;
 }
 

@@ -9,6 +9,7 @@
 #include "actors/table.h"
 #include "engine/model.h"
 #include "engine/read/read.h"
+#include "engine/time/zone.h"
 #include "proto/base/result.h"
 #include "proto/message.h"
 
@@ -23,23 +24,35 @@ struct actor_source {
     struct engine_definition *definition;
 };
 
+/*
+ * Reads the time zone of an IANA name from wherever the system keeps them, its table in the arena;
+ * one small file, so that a shard may do it in its turn. Any thread. Anything but RESULT_OK: there
+ * is no such zone.
+ */
+typedef enum result (*actor_zone_fn)(struct span name, struct arena *arena,
+                                     struct engine_zone *out);
+
 struct actor_library {
     struct engine_library engine; /* what engine calls are given */
     /* private to library.c */
     struct actor_table processes;
+    struct actor_table decisions;
+    struct actor_table zones; /* that were asked for */
+    struct arena zone_arena;
+    actor_zone_fn read_zone; /* NULL: there are no named zones */
     struct actor_table projects;
     struct actor_source *sources; /* newest first */
     struct engine_modules *builtins;
 };
 
-MUST_USE enum result actor_library_init(struct actor_library *library);
+MUST_USE enum result actor_library_init(struct actor_library *library, actor_zone_fn read_zone);
 /* No execution that borrows it may be left. */
 void actor_library_release(struct actor_library *library);
 
 /*
  * Compiles and keeps one version of a file; copies what it is given. `report` (initialised here,
  * released by the caller) says what is wrong on RESULT_INVALID. RESULT_EXISTS: that version of one
- * of its processes is there already.
+ * of its processes or decisions is there already.
  */
 MUST_USE enum result actor_library_add(struct actor_library *library,
                                        const struct proto_definition *definition, int64_t at_ms,
@@ -66,6 +79,9 @@ MUST_USE enum result actor_library_set_project(struct actor_library *library,
 /* Newest version of a process, 0 when there is none. */
 uint32_t actor_library_newest(const struct actor_library *library, struct span project,
                               struct span process_id);
+/* The same for a decision of a decision model. */
+uint32_t actor_library_newest_decision(const struct actor_library *library, struct span project,
+                                       struct span decision_id);
 /* The file that a process version came from; NULL when absent. */
 const struct actor_source *actor_library_source(const struct actor_library *library,
                                                 struct span project, struct span process_id,

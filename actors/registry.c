@@ -9,6 +9,7 @@
 
 #include "actors/queue.h"
 #include "actors/reply.h"
+#include "engine/dmn/dmn.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/log.h"
@@ -55,7 +56,7 @@ enum result actor_registry_new(const struct actor_registry_options *options,
     registry->magic = REGISTRY_MAGIC;
     registry->options = *options;
     arena_init(&registry->arena, 16 << 10, LIMIT_DEFINITION_BYTES * 8ul);
-    enum result result = actor_library_init(&registry->library);
+    enum result result = actor_library_init(&registry->library, NULL); /* evaluates nothing */
     if (result != RESULT_OK) {
         actor_registry_free(registry);
         return result;
@@ -188,6 +189,20 @@ static void write_processes(struct wire_writer *writer, const struct engine_defi
     }
 }
 
+static void write_decisions(struct wire_writer *writer, const struct actor_source *source)
+{
+    const struct engine_dmn *dmn = source->definition->decisions;
+    uint32_t count = engine_dmn_decision_count(dmn);
+    wire_write_text(writer, "decisions");
+    wire_write_array(writer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        wire_write_map(writer, 3);
+        wire_pair_string(writer, "id", engine_dmn_decision_id(dmn, i));
+        wire_pair_string(writer, "name", engine_dmn_decision_name(dmn, i));
+        wire_pair_int(writer, "version", source->version);
+    }
+}
+
 /* `report`: of the compilation, or NULL when the content was there already. */
 static void answer_deployed(struct actor_registry *registry, const struct actor_source *source,
                             const struct engine_report *report)
@@ -207,6 +222,10 @@ static void answer_deployed(struct actor_registry *registry, const struct actor_
     wire_pair_bool(&writer, "created", report != NULL);
     write_processes(&writer, source->definition);
     pairs += 5;
+    if (source->definition->decisions != NULL) {
+        write_decisions(&writer, source);
+        pairs++;
+    }
     if (report != NULL) {
         write_problems(&writer, report);
         pairs++;
@@ -219,7 +238,7 @@ static void answer_deployed(struct actor_registry *registry, const struct actor_
     end_job(registry);
 }
 
-/* ---- definitions: a row for each process of each version ---- */
+/* ---- definitions: a row for each process, or decision, of each version ---- */
 
 static uint32_t list_source(struct wire_writer *writer, const struct actor_source *source,
                             struct span process_id)
@@ -243,6 +262,42 @@ static uint32_t list_source(struct wire_writer *writer, const struct actor_sourc
     return rows;
 }
 
+static uint32_t list_decisions(struct wire_writer *writer, const struct actor_source *source,
+                               struct span process_id)
+{
+    const struct engine_dmn *dmn = source->definition->decisions;
+    uint32_t count = dmn == NULL || process_id.count > 0 ? 0 : engine_dmn_decision_count(dmn);
+    for (uint32_t i = 0; i < count; i++) {
+        wire_write_map(writer, 6);
+        wire_pair_string(writer, "projectId", source->project);
+        wire_pair_string(writer, "decision", engine_dmn_decision_id(dmn, i));
+        wire_pair_string(writer, "name", engine_dmn_decision_name(dmn, i));
+        wire_pair_int(writer, "version", source->version);
+        wire_pair_string(writer, "file", source->name);
+        wire_pair_time(writer, "deployedAt", source->at_ms);
+    }
+    return count;
+}
+
+typedef uint32_t (*list_fn)(struct wire_writer *writer, const struct actor_source *source,
+                            struct span process_id);
+
+/* What `list` makes of each source of the project, or of all. */
+static void list_all(const struct actor_registry *registry, struct wire_writer *writer,
+                     const char *key, list_fn list_one, struct span project, struct span process_id)
+{
+    wire_write_text(writer, key);
+    size_t array = wire_open_array(writer);
+    uint32_t count = 0;
+    for (const struct actor_source *source = registry->library.sources;
+         source != NULL && count < LISTED_MAX; source = source->next) {
+        if (project.count == 0 || span_equal(project, source->project)) {
+            count += list_one(writer, source, process_id);
+        }
+    }
+    wire_close_array(writer, array, count);
+}
+
 /* At once, whatever job is under way. Takes the request. */
 static void list(struct actor_registry *registry, struct proto_message *request)
 {
@@ -255,17 +310,9 @@ static void list(struct actor_registry *registry, struct proto_message *request)
     arena_init(&arena, 16 << 10, LIMIT_FRAME_BYTES);
     wire_writer_init(&writer, &arena, 4096);
     size_t mark = actor_reply_open(&writer, &pairs);
-    wire_write_text(&writer, "definitions");
-    size_t array = wire_open_array(&writer);
-    uint32_t count = 0;
-    for (const struct actor_source *source = registry->library.sources;
-         source != NULL && count < LISTED_MAX; source = source->next) {
-        if (project.count == 0 || span_equal(project, source->project)) {
-            count += list_source(&writer, source, process_id);
-        }
-    }
-    wire_close_array(&writer, array, count);
-    struct span body = actor_reply_close(&writer, mark, pairs + 1);
+    list_all(registry, &writer, "definitions", list_source, project, process_id);
+    list_all(registry, &writer, "decisions", list_decisions, project, process_id);
+    struct span body = actor_reply_close(&writer, mark, pairs + 2);
     struct proto_message *reply =
         body.count == 0 ? NULL : actor_reply_new(request->as.request.spelling, true, body);
     if (reply != NULL) {
@@ -327,6 +374,12 @@ static uint32_t next_version(const struct actor_registry *registry,
     for (uint32_t i = 0; i < definition->process_count; i++) {
         uint32_t version = actor_library_newest(&registry->library, registry->file.project,
                                                 definition->processes[i].id);
+        newest = version > newest ? version : newest;
+    }
+    const struct engine_dmn *dmn = definition->decisions;
+    for (uint32_t i = 0; dmn != NULL && i < engine_dmn_decision_count(dmn); i++) {
+        uint32_t version = actor_library_newest_decision(&registry->library, registry->file.project,
+                                                         engine_dmn_decision_id(dmn, i));
         newest = version > newest ? version : newest;
     }
     const struct actor_source *of_name =

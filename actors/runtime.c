@@ -68,6 +68,7 @@ static enum result make_shard(struct actor_runtime *runtime, uint32_t index)
                                       .journal = &runtime->journal_loop.sink,
                                       .io = &runtime->io_loop.sink,
                                       .storage = &runtime->storage_loop.sink,
+                                      .read_zone = options->read_zone,
                                       .audit_sink = &runtime->audit_loop.sink,
                                       .observer = options->observer,
                                       .observing = options->observing},

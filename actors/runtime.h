@@ -10,6 +10,7 @@
 #ifndef ACTORS_RUNTIME_H
 #define ACTORS_RUNTIME_H
 
+#include "actors/library.h"
 #include "proto/base/arena.h"
 #include "proto/base/result.h"
 #include "proto/message.h"
@@ -56,6 +57,8 @@ struct actor_runtime_options {
     /* Does anybody look just now? Any thread, cheap; events are only made while it says so. NULL:
      * always. */
     bool (*observing)(struct proto_sink *observer);
+    /* Time zones by name, for expressions; NULL: there are none. */
+    actor_zone_fn read_zone;
 };
 
 MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *options,

@@ -41,6 +41,20 @@ const char *engine_kind_trace_name(enum engine_kind kind)
     return names[kind];
 }
 
+const char *engine_rule_shape_name(enum engine_rule_shape shape)
+{
+    static const char *const names[ENGINE_RULE_SHAPE_COUNT] = {
+        [ENGINE_RULE_VALUE] = "value",
+        [ENGINE_RULE_RESULT_LIST] = "resultList",
+        [ENGINE_RULE_SINGLE_ENTRY] = "singleEntry",
+        [ENGINE_RULE_SINGLE_RESULT] = "singleResult",
+        [ENGINE_RULE_COLLECT_ENTRIES] = "collectEntries",
+        [ENGINE_RULE_VARIABLES] = "variables",
+    };
+    ASSERT(shape < ENGINE_RULE_SHAPE_COUNT);
+    return names[shape];
+}
+
 const char *engine_event_kind_name(enum engine_event_kind kind)
 {
     static const char *const names[ENGINE_EVENT_KIND_COUNT] = {

@@ -16,6 +16,9 @@
 
 #define ENGINE_NONE UINT32_MAX /* no such index */
 
+struct engine_dmn;
+struct engine_zone;
+
 enum engine_kind {
 #define ENGINE_KIND(symbol, xml, trace, ops) ENGINE_##symbol,
 #include "engine/element/kinds.def"
@@ -95,6 +98,24 @@ struct engine_loop {
     struct span element_variable;
     struct span output_collection;
     const struct engine_expression *output_element;
+};
+
+/* What becomes of a decision's value (mapDecisionResult of Camunda 7, and how others do it). */
+enum engine_rule_shape {
+    ENGINE_RULE_VALUE,           /* the value itself (Zeebe) */
+    ENGINE_RULE_RESULT_LIST,     /* a list of contexts by output, one a result */
+    ENGINE_RULE_SINGLE_ENTRY,    /* the only output of the only result */
+    ENGINE_RULE_SINGLE_RESULT,   /* the only result, as a context */
+    ENGINE_RULE_COLLECT_ENTRIES, /* the only output of all results, as a list */
+    ENGINE_RULE_VARIABLES,       /* each output is a variable of its name (Flowable) */
+    ENGINE_RULE_SHAPE_COUNT
+};
+
+/* A decision of a deployed decision model, which is the task's work. */
+struct engine_rule {
+    const struct engine_expression *decision; /* its id; NULL: the task names none */
+    const struct engine_expression *version;  /* NULL: the newest */
+    enum engine_rule_shape shape;
 };
 
 struct engine_assignment {
@@ -192,6 +213,7 @@ struct engine_node {
     struct engine_mappings
         headers; /* static configuration (task headers, fields) for the module's `config` */
     struct engine_assignment assignment;
+    struct engine_rule rule;
     const struct engine_expression *script; /* script, or Camunda `expression` */
     struct span script_format;
     struct span result_variable;
@@ -283,10 +305,11 @@ struct engine_process {
 
 /* A compiled file. */
 struct engine_definition {
-    struct arena arena; /* holds everything below */
-    struct span name;   /* file name, as messages show it */
-    struct engine_process *processes;
+    struct arena arena;               /* holds everything below */
+    struct span name;                 /* file name, as messages show it */
+    struct engine_process *processes; /* none in a file of decisions */
     uint32_t process_count;
+    const struct engine_dmn *decisions; /* of a `.dmn` file; else NULL */
 };
 
 /*
@@ -324,6 +347,8 @@ const struct engine_node *engine_process_started_by(const struct engine_process 
 const char *engine_kind_xml_name(enum engine_kind kind);
 const char *engine_kind_trace_name(enum engine_kind kind);
 const char *engine_event_kind_name(enum engine_event_kind kind);
+/* As files spell it: "singleEntry". */
+const char *engine_rule_shape_name(enum engine_rule_shape shape);
 
 /* ---- modules: who executes a task type (modules.json, interfaces.md 3) ---- */
 
@@ -381,6 +406,17 @@ struct engine_library {
                                             struct span process_id, uint32_t version);
     /* Never NULL: a project without modules.json has the built-ins. */
     const struct engine_modules *(*modules)(const struct engine_library *self, struct span project);
+    /*
+     * The decision model that holds the newest version of a decision, or that version where it is
+     * not 0. NULL when absent; the pointer may be NULL too: then nothing is decided here. It is
+     * asked for when a task is decided on, never when events are applied, so recovery needs none.
+     */
+    const struct engine_dmn *(*decision)(const struct engine_library *self, struct span project,
+                                         struct span decision_id, uint32_t version);
+    /* The time zone of an IANA name, which outlives all calls or lives in `arena`. NULL as above.
+     */
+    const struct engine_zone *(*zone)(const struct engine_library *self, struct span name,
+                                      struct arena *arena);
 };
 
 #endif

@@ -7,6 +7,8 @@
 #include "proto/base/assert.h"
 #include "proto/wire/writer.h"
 
+enum { NAMES_AT_ONCE = 16 };
+
 enum root {
     ROOT_NONE,
     ROOT_REQUEST,
@@ -106,18 +108,13 @@ static struct span find_bare(const struct engine_execution *execution,
     return found.count == 0 ? wire_find(execution->request, name) : found;
 }
 
-static struct span find_name(const struct engine_names *self, struct span name)
+static struct span find_root(const struct engine_scene *scene, const struct engine_scope *process,
+                             enum root root)
 {
-    const struct engine_scene *scene = (const struct engine_scene *)(const void *)self;
     const struct engine_execution *execution = scene->decision->execution;
-    struct span found = find_local(scene, name);
-    if (found.count > 0) {
-        return found;
-    }
-    const struct engine_scope *process = engine_scope_of_process(execution, scene->scope);
-    switch (root_of(name)) {
+    switch (root) {
     case ROOT_NONE:
-        return find_bare(execution, process, name);
+        return SPAN_EMPTY;
     case ROOT_REQUEST:
         return execution->request;
     case ROOT_RESPONSE:
@@ -140,6 +137,88 @@ static struct span find_name(const struct engine_names *self, struct span name)
     return SPAN_EMPTY;
 }
 
+static const struct engine_scene *scene_of(const struct engine_names *self)
+{
+    return (const struct engine_scene *)(const void *)self;
+}
+
+static struct span find_name(const struct engine_names *self, struct span name)
+{
+    const struct engine_scene *scene = scene_of(self);
+    const struct engine_execution *execution = scene->decision->execution;
+    struct span found = find_local(scene, name);
+    if (found.count > 0) {
+        return found;
+    }
+    const struct engine_scope *process = engine_scope_of_process(execution, scene->scope);
+    enum root root = root_of(name);
+    return root == ROOT_NONE ? find_bare(execution, process, name)
+                             : find_root(scene, process, root);
+}
+
+/* Names that nobody nearer knew, in one walk over a payload. */
+static void find_rest(struct span payload, const struct span *names, struct span *values,
+                      size_t count)
+{
+    struct span rest[NAMES_AT_ONCE];
+    struct span found[NAMES_AT_ONCE];
+    size_t places[NAMES_AT_ONCE];
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].count == 0 && root_of(names[i]) == ROOT_NONE) {
+            places[left] = i;
+            rest[left++] = names[i];
+        }
+    }
+    if (left == 0 || payload.count == 0) {
+        return;
+    }
+    wire_find_all(payload, rest, found, left);
+    for (size_t i = 0; i < left; i++) {
+        values[places[i]] = found[i];
+    }
+}
+
+static void find_at_once(const struct engine_scene *scene, const struct span *names,
+                         struct span *values, size_t count)
+{
+    const struct engine_execution *execution = scene->decision->execution;
+    const struct engine_scope *process = engine_scope_of_process(execution, scene->scope);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = find_local(scene, names[i]);
+        if (values[i].count == 0) {
+            values[i] = find_root(scene, process, root_of(names[i]));
+        }
+    }
+    find_rest(process->variables, names, values, count);
+    find_rest(execution->context, names, values, count);
+    find_rest(execution->request, names, values, count);
+}
+
+/* The order is that of find_name; each payload is walked over once. */
+static void find_names(const struct engine_names *self, const struct span *names,
+                       struct span *values, size_t count)
+{
+    for (size_t at = 0; at < count; at += NAMES_AT_ONCE) {
+        size_t part = count - at < NAMES_AT_ONCE ? count - at : NAMES_AT_ONCE;
+        find_at_once(scene_of(self), names + at, values + at, part);
+    }
+}
+
+static const struct engine_zone *find_zone(const struct engine_names *self, struct span name,
+                                           struct arena *arena)
+{
+    const struct engine_library *library = scene_of(self)->decision->execution->library;
+    return library->zone == NULL ? NULL : library->zone(library, name, arena);
+}
+
+/* The time of the input that is being acted on: the same in the original and in a repetition. */
+static bool read_clock(const struct engine_names *self, int64_t *unix_ms)
+{
+    *unix_ms = scene_of(self)->decision->execution->now_ms;
+    return true;
+}
+
 /* A token that has made nothing yet sees what the one around it has made. */
 static struct span output_of(const struct engine_execution *execution,
                              const struct engine_scope *scope, const struct engine_token *token)
@@ -159,8 +238,12 @@ void engine_scene_init(struct engine_scene *scene, const struct engine_decision 
                        const struct engine_scope *scope, const struct engine_token *token)
 {
     ASSERT(scope != NULL);
-    *scene =
-        (struct engine_scene){.names = {.find = find_name}, .decision = decision, .scope = scope};
+    *scene = (struct engine_scene){.names = {.find = find_name,
+                                             .find_all = find_names,
+                                             .zone = find_zone,
+                                             .clock = read_clock},
+                                   .decision = decision,
+                                   .scope = scope};
     if (token != NULL) {
         scene->own = token->own;
         scene->local = token->local;

@@ -9,6 +9,7 @@
 #include "engine/builtin.h"
 #include "engine/call.h"
 #include "engine/failure.h"
+#include "engine/rule.h"
 #include "proto/wire/writer.h"
 
 /* ---- scripts that the engine evaluates itself ---- */
@@ -93,8 +94,9 @@ void engine_unserved_miss(struct engine_decision *decision, const struct engine_
                           struct span local)
 {
     (void)local;
-    struct span text =
-        ENGINE_TEXT(decision, "no module for task type \"%.*s\"", SPAN_ARG(visit->node->task_type));
+    struct span text = ENGINE_TEXT(
+        decision, "no module for task type \"%.*s\"%s", SPAN_ARG(visit->node->task_type),
+        visit->node->rule.decision == NULL ? "" : ", and its decision is not deployed");
     engine_emit_token(decision, ENGINE_EVENT_MODULE_MISSED, visit->token)->text = text;
     engine_emit_log(decision, ENGINE_LEVEL_WARN, visit, text);
     engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
@@ -128,8 +130,11 @@ void engine_task_work(struct engine_decision *decision, const struct engine_visi
     if (!engine_activity_begin(decision, visit, &local)) {
         return;
     }
-    if (node->script != NULL && !(node->task_type_explicit && module != NULL)) {
+    bool native = !(node->task_type_explicit && module != NULL);
+    if (node->script != NULL && native) {
         run_script(decision, visit, local);
+    } else if (node->rule.decision != NULL && native && engine_rule_work(decision, visit, local)) {
+        return;
     } else if (module != NULL && in_test != NULL && decision->execution->is_test &&
                module->side_effects) {
         in_test(decision, visit, local);

@@ -35,6 +35,7 @@ struct actor_shard_options {
     struct proto_sink *audit_sink;
     struct proto_sink *observer;                    /* NULL: none */
     bool (*observing)(struct proto_sink *observer); /* NULL: always */
+    actor_zone_fn read_zone;                        /* NULL: no named time zones */
 };
 
 struct actor_shard_counters {

@@ -56,7 +56,7 @@ static struct span find(const struct engine_names *names, struct span name)
 static struct span outcome(const struct engine_dmn *dmn, const char *data)
 {
     struct data_names names = {.names = {.find = find}};
-    struct engine_evaluation evaluation;
+    struct engine_dmn_outcome evaluation;
     struct json_error json_error;
     struct span json;
     cr_assert_eq(json_to_wire(span_text(data), LIMIT_DEPTH, &arena, &names.map, &json_error),
@@ -256,7 +256,7 @@ Test(dmn, expressions_may_be_juel)
                                 "${a &gt; 1 ? 'x' : 'y'}") "</literalExpression>"));
     static const struct row rows[] = {
         {"{\"a\": 2}", "\"x\""},
-        {"{}", "fails: unknown name \"a\""},
+        {"{}", "fails: in \"d\": unknown name \"a\""},
     };
     CHECK_ROWS(read_model(text), rows);
 }
@@ -266,7 +266,7 @@ Test(dmn, a_hostile_model_ends)
     static const char text[] = MODEL(DECISION("d", KNOWS("f") LITERAL("f(1)")) KNOWLEDGE(
         "f", "<formalParameter name='x'/>",
         LITERAL("count(for a in 1..100000 return for b in 1..100000 return 1)")));
-    static const struct row rows[] = {{"{}", "fails: too many steps"}};
+    static const struct row rows[] = {{"{}", "fails: in \"d\": too many steps"}};
     CHECK_ROWS(read_model(text), rows);
 }
 
@@ -293,9 +293,75 @@ Test(dmn, a_long_chain_of_calls_is_refused_not_run_into_the_ground)
         count += (size_t)snprintf(text + count, TEXT_BYTES - count, "</businessKnowledgeModel>");
     }
     (void)snprintf(text + count, TEXT_BYTES - count, "</definitions>");
-    static const struct row rows[] = {{"{}", "fails: calls nested too deep"}};
+    static const struct row rows[] = {{"{}", "fails: in \"d\": calls nested too deep"}};
 
     CHECK_ROWS(read_model(text), rows);
+}
+
+Test(dmn, tells_which_rules_a_decision_rests_on)
+{
+    const struct engine_dmn *dmn = read_model(
+        MODEL(DECISION("base", "<decisionTable id='bt'>" INPUT(
+                                   "x") "<output/>"
+                                        "<rule id='low'>" TEST("&lt; 5")
+                                            OUT("1") "</rule>"
+                                                     "<rule id='high'>" TEST("&gt;= 5")
+                                                         OUT("2") "</rule></decisionTable>")
+                  DECISION("d", NEEDS("base") "<decisionTable hitPolicy='COLLECT'>" INPUT(
+                                    "base") "<output name='out'/>" RULE(TEST("-") OUT("\"any\""))
+                                    RULE(TEST("2") OUT("\"two\"")) "</decisionTable>")));
+    struct data_names names = {.names = {.find = find}};
+    struct engine_dmn_outcome outcome;
+    struct json_error json_error;
+    struct span json;
+    cr_assert_eq(json_to_wire(span_text("{\"x\": 7}"), 8, &arena, &names.map, &json_error),
+                 RESULT_OK);
+
+    cr_assert_eq(engine_dmn_evaluate(dmn, span_text("d"), &names.names, &arena, &outcome),
+                 RESULT_OK);
+
+    cr_assert_eq(outcome.hit_count, 3);
+    cr_assert(span_is(outcome.hits[0].decision, "base") && span_is(outcome.hits[0].rule, "high"));
+    cr_assert_eq(outcome.hits[0].number, 2);
+    cr_assert(span_is(outcome.hits[2].decision, "d") && outcome.hits[2].rule.count == 0);
+    cr_assert_eq(outcome.own_hits, 2);
+    struct span rows = engine_dmn_rows(dmn, span_text("d"), &outcome, &arena);
+    cr_assert_eq(json_from_wire(rows, JSON_COMPACT, &arena, &json), RESULT_OK);
+    cr_assert(span_is(json, "[{\"out\":\"any\"},{\"out\":\"two\"}]"), "%.*s", SPAN_ARG(json));
+}
+
+#define RATE                                                                                       \
+    "<decisionTable>" INPUT("x") "<output name='rate'/>" RULE(TEST("-") OUT("3")) "</"             \
+                                                                                  "decisionTable>"
+
+Test(dmn, a_required_decision_without_a_variable_is_known_by_its_id_and_outputs_too)
+{
+    static const struct row unsaid[] = {{"{}", "[3,3,3]"}};
+    static const struct row said[] = {{"{}", "[3,null,null]"}};
+    CHECK_ROWS(read_model(MODEL("<decision id='base' name='The base'>" RATE "</decision>" DECISION(
+                   "d", NEEDS("base") LITERAL("[The base, base, rate]")))),
+               unsaid);
+    CHECK_ROWS(read_model(MODEL(
+                   "<decision id='base' name='The base'><variable name='given'/>" RATE
+                   "</decision>" DECISION("d", NEEDS("base") LITERAL("[given, base, rate]")))),
+               said);
+}
+
+Test(dmn, a_cell_that_fails_is_named)
+{
+    static const struct row output[] = {
+        {"{}", "fails: rule 1, output 1 of \"d\": unknown name \"nobody\""}};
+    static const struct row input[] = {{"{}", "fails: input 1 of \"d\": unknown name \"nobody\""}};
+    CHECK_ROWS(read_model(MODEL(DECISION(
+                   "d", "<decisionTable>" INPUT("x") "<output/>" RULE(
+                            TEST("-") "<outputEntry expressionLanguage='juel'>"
+                                      "<text>${nobody}</text></outputEntry>") "</decisionTable>"))),
+               output);
+    CHECK_ROWS(read_model(MODEL(
+                   DECISION("d", "<decisionTable><input><inputExpression expressionLanguage='juel'>"
+                                 "<text>${nobody}</text></inputExpression></input><output/>" RULE(
+                                     TEST("-") OUT("1")) "</decisionTable>"))),
+               input);
 }
 
 Test(dmn, says_what_it_holds)
@@ -318,7 +384,18 @@ Test(dmn, is_told_from_other_files_by_its_root)
     cr_expect(engine_dmn_is_model(span_text(MODEL(""))));
     cr_expect_not(engine_dmn_is_model(span_text("<definitions xmlns='http://www.omg.org/spec/BPMN/"
                                                 "20100524/MODEL'/>")));
-    cr_expect_not(engine_dmn_is_model(SPAN_EMPTY));
+    cr_expect(engine_dmn_is_model(
+        span_text("<?xml version='1.0'?><!-- <no> --><!DOCTYPE d>\n<dmn:definitions id='a>b' "
+                  "xmlns:dmn = \"http://www.omg.org/spec/DMN/20180521/MODEL/\"/>")));
+    /* A process that only mentions the namespace. */
+    cr_expect_not(engine_dmn_is_model(
+        span_text("<b:definitions xmlns:dmn='https://www.omg.org/spec/DMN/20191111/MODEL/' "
+                  "xmlns:b='http://www.omg.org/spec/BPMN/20100524/MODEL'/>")));
+    static const char *const broken[] = {"",    "<",       "<!--",      "<definitions",
+                                         "<d>", "<d a='x", "<d xmlns=", "<d xmlns='"};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        cr_expect_not(engine_dmn_is_model(span_text(broken[i])), "%s", broken[i]);
+    }
 }
 
 Test(dmn, refuses_by_name)

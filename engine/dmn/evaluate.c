@@ -3,14 +3,8 @@
 #include "engine/expression/function.h"
 #include "engine/expression/node.h"
 #include "proto/base/assert.h"
-
-/* One run: the values of decisions so far. */
-struct run {
-    const struct engine_dmn *dmn;
-    uint32_t wanted;
-    bool *needed;
-    struct expression_value *values;
-};
+#include "proto/wire/reader.h"
+#include "proto/wire/writer.h"
 
 struct span engine_dmn_id(const struct engine_dmn *dmn)
 {
@@ -81,27 +75,74 @@ struct expression_value engine_dmn_coerce(struct expression_evaluation *evaluati
     return expression_call_function(evaluation, maker, &value, 1, 0);
 }
 
+/* Names and values of what a decision requires; of two of one name the first counts. */
+struct requirements {
+    struct expression_entry *entries;
+    uint32_t count;
+};
+
+static void add_name(struct requirements *names, struct span name, struct expression_value value)
+{
+    if (name.count > 0) {
+        names->entries[names->count++] = (struct expression_entry){name, value};
+    }
+}
+
+/*
+ * Where a decision declares no variable its id names it too, and each output that it has one value
+ * for: so files say it that were made for Camunda 7.
+ */
+static void add_undeclared(struct requirements *names, const struct dmn_decision *decision,
+                           struct expression_value value)
+{
+    const struct dmn_table *table = decision->table;
+    add_name(names, decision->id, value);
+    for (uint32_t i = 0; table != NULL && i < table->output_count; i++) {
+        struct expression_value output = value;
+        if (table->output_count == 1 ||
+            (value.type == VALUE_CONTEXT &&
+             expression_value_find(value, table->outputs[i].name, &output))) {
+            add_name(names, table->outputs[i].name, output);
+        }
+    }
+}
+
+static size_t names_at_most(const struct dmn_decision *decision)
+{
+    return 2 + (decision->table == NULL ? 0 : decision->table->output_count);
+}
+
 /* What the decision requires, by name. */
 static struct expression_value requirements(struct expression_evaluation *evaluation,
-                                            const struct run *run,
+                                            const struct dmn_run *run,
                                             const struct dmn_decision *decision)
 {
-    struct expression_entry *entries =
-        arena_alloc(evaluation->arena, decision->required_count * sizeof *entries);
-    if (entries == NULL) {
+    const struct dmn_decision *decisions = run->dmn->decisions;
+    size_t capacity = 0;
+    for (uint32_t i = 0; i < decision->required_count; i++) {
+        capacity += names_at_most(&decisions[decision->required[i]]);
+    }
+    struct requirements names = {
+        .entries = arena_alloc(evaluation->arena, capacity * sizeof *names.entries)};
+    if (names.entries == NULL) {
         return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
     }
     for (uint32_t i = 0; i < decision->required_count; i++) {
         uint32_t place = decision->required[i];
         ASSERT(run->needed[place]);
-        entries[i].key = run->dmn->decisions[place].variable;
-        entries[i].value = run->values[place];
+        add_name(&names, decisions[place].variable, run->values[place]);
     }
-    return expression_context(entries, decision->required_count);
+    for (uint32_t i = 0; i < decision->required_count; i++) {
+        uint32_t place = decision->required[i];
+        if (!decisions[place].is_declared) {
+            add_undeclared(&names, &decisions[place], run->values[place]);
+        }
+    }
+    return expression_context(names.entries, names.count);
 }
 
 /* Requirements stand before what requires them, so that one way back marks them all. */
-static void mark_needed(const struct run *run)
+static void mark_needed(const struct dmn_run *run)
 {
     run->needed[run->wanted] = true;
     for (uint32_t i = run->dmn->count; i > 0; i--) {
@@ -114,7 +155,7 @@ static void mark_needed(const struct run *run)
 }
 
 static struct expression_value evaluate_one(struct expression_evaluation *evaluation,
-                                            const struct run *run, uint32_t place)
+                                            const struct dmn_run *run, uint32_t place)
 {
     const struct dmn_decision *decision = &run->dmn->decisions[place];
     struct expression_frame frame = {.parent = evaluation->frame, .is_open = true};
@@ -122,13 +163,16 @@ static struct expression_value evaluate_one(struct expression_evaluation *evalua
     evaluation->frame = &frame;
     struct expression_value value = expression_operand(evaluation, decision->logic);
     evaluation->frame = frame.parent;
+    if (evaluation->result != RESULT_OK && decision->table == NULL) {
+        expression_blame(evaluation, "in \"%.*s\"", SPAN_ARG(decision->id));
+    }
     return engine_dmn_coerce(evaluation, decision->type, value);
 }
 
 static struct expression_value evaluate_run(struct expression_evaluation *evaluation,
                                             const void *about)
 {
-    struct run run = *(const struct run *)about;
+    struct dmn_run run = *(const struct dmn_run *)about;
     const struct engine_dmn *dmn = run.dmn;
     run.needed = arena_zero(evaluation->arena, dmn->count * sizeof *run.needed);
     run.values = arena_alloc(evaluation->arena, dmn->count * sizeof *run.values);
@@ -136,27 +180,89 @@ static struct expression_value evaluate_run(struct expression_evaluation *evalua
         return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
     }
     mark_needed(&run);
+    evaluation->owner = &run;
     for (uint32_t i = 0; i < dmn->count && evaluation->result == RESULT_OK; i++) {
         uint32_t place = dmn->order[i];
         if (run.needed[place]) {
             run.values[place] = evaluate_one(evaluation, &run, place);
         }
     }
+    evaluation->owner = NULL;
     return evaluation->result == RESULT_OK ? run.values[run.wanted] : expression_null();
 }
 
 enum result engine_dmn_evaluate(const struct engine_dmn *dmn, struct span decision_id,
                                 const struct engine_names *names, struct arena *arena,
-                                struct engine_evaluation *out)
+                                struct engine_dmn_outcome *out)
 {
-    struct run run = {.dmn = dmn};
-    *out = (struct engine_evaluation){0};
+    struct dmn_run run = {.dmn = dmn, .outcome = out};
+    *out = (struct engine_dmn_outcome){
+        .hits = arena_alloc(arena, ENGINE_DMN_HITS_MAX * sizeof *out->hits)};
     if (!find_decision(dmn, decision_id, &run.wanted)) {
         out->error.message = "there is no such decision";
         return RESULT_NOT_FOUND;
     }
+    if (out->hits == NULL) {
+        out->error.message = "out of memory";
+        return RESULT_LIMIT;
+    }
     const struct expression_node root = {.kind = NODE_CUSTOM,
                                          .as.custom = {.evaluate = evaluate_run, .about = &run}};
     const struct engine_expression expression = {.root = &root};
-    return engine_expression_evaluate(&expression, names, arena, out);
+    struct engine_evaluation evaluation;
+    enum result result = engine_expression_evaluate(&expression, names, arena, &evaluation);
+    out->value = evaluation.value;
+    out->error = evaluation.error;
+    return result;
+}
+
+/* ---- results by the names of outputs ---- */
+
+static bool gives_a_list(const struct dmn_table *table)
+{
+    return table->policy == DMN_RULE_ORDER || table->policy == DMN_OUTPUT_ORDER ||
+           (table->policy == DMN_COLLECT && table->aggregation == NULL);
+}
+
+static void write_row(struct wire_writer *writer, const struct dmn_decision *decision,
+                      struct span value)
+{
+    const struct dmn_table *table = decision->table;
+    if (table != NULL && table->output_count > 1) {
+        wire_write_value(writer, value);
+        return;
+    }
+    bool named = table != NULL && table->outputs[0].name.count > 0;
+    wire_write_map(writer, 1);
+    wire_write_string(writer, named ? table->outputs[0].name : decision->variable);
+    wire_write_value(writer, value);
+}
+
+struct span engine_dmn_rows(const struct engine_dmn *dmn, struct span decision_id,
+                            const struct engine_dmn_outcome *outcome, struct arena *arena)
+{
+    uint32_t place;
+    bool found = find_decision(dmn, decision_id, &place);
+    ASSERT(found);
+    const struct dmn_decision *decision = &dmn->decisions[place];
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, outcome->value.count + 64);
+    if (decision->table != NULL && gives_a_list(decision->table) &&
+        wire_is(outcome->value, WIRE_ARRAY)) {
+        struct wire_map_walk walk = wire_array_begin(outcome->value);
+        struct span item;
+        wire_write_array(&writer, wire_count(outcome->value));
+        while (wire_array_next(&walk, &item)) {
+            write_row(&writer, decision, item);
+        }
+        return wire_writer_span(&writer);
+    }
+    /* No rule matched and nothing is the default: there is no result at all. */
+    bool any =
+        decision->table == NULL || outcome->own_hits > 0 || !wire_is(outcome->value, WIRE_NIL);
+    wire_write_array(&writer, any ? 1 : 0);
+    if (any) {
+        write_row(&writer, decision, outcome->value);
+    }
+    return wire_writer_span(&writer);
 }

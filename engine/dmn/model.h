@@ -43,6 +43,7 @@ struct dmn_output {
 };
 
 struct dmn_rule {
+    struct span id;                         /* or empty */
     const struct expression_node **tests;   /* by input; NULL: any value */
     const struct expression_node **outputs; /* by output; NULL: null */
 };
@@ -64,9 +65,11 @@ struct dmn_decision {
     struct span id;
     struct span name;
     struct span variable; /* under which others see its value */
+    bool is_declared;     /* by a variable of its own; else its id and its outputs are names too */
     enum dmn_type type;
     bool is_knowledge;                   /* a function: `logic` is its literal */
     const struct expression_node *logic; /* NULL: not read yet */
+    const struct dmn_table *table;       /* where `logic` is one; else NULL */
     const uint32_t *required;            /* places of what it requires, decisions and knowledge */
     uint32_t required_count;
 };
@@ -77,6 +80,15 @@ struct engine_dmn {
     struct dmn_decision *decisions; /* in the file's order */
     uint32_t count;
     const uint32_t *order; /* places, each behind all that it requires */
+};
+
+/* One evaluation of a model; expression_evaluation.owner of all that is evaluated in it. */
+struct dmn_run {
+    const struct engine_dmn *dmn;
+    uint32_t wanted;
+    bool *needed;
+    struct expression_value *values;
+    struct engine_dmn_outcome *outcome;
 };
 
 /* The value of a table where its frames stand around it: a custom node's function. */

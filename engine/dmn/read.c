@@ -7,9 +7,8 @@
 #include "engine/expression/node.h"
 #include "proto/base/limits.h"
 
-#define MESSAGE_BYTES   512u
-#define NAMES_FIRST     32u
-#define HEAD_BYTES_SEEN 4096u
+#define MESSAGE_BYTES 512u
+#define NAMES_FIRST   32u
 
 void engine_dmn_complain(struct dmn_reading *reading, const struct xml_element *element,
                          struct span decision, const char *rule, const char *format, ...)
@@ -218,6 +217,7 @@ static void read_names(struct dmn_reading *reading, struct xml_element *const *e
         decision->id = engine_xml_id(elements[i]);
         decision->name = engine_xml_attribute(elements[i], XML_NONE, "name");
         decision->variable = name_of_variable(elements[i]);
+        decision->is_declared = variable != NULL || decision->is_knowledge;
         decision->type = variable == NULL || decision->is_knowledge
                              ? DMN_TYPE_ANY
                              : engine_dmn_type(engine_xml_attribute(variable, XML_NONE, "typeRef"));
@@ -284,6 +284,9 @@ static void read_model(struct dmn_reading *reading)
         struct dmn_decision *decision = &reading->dmn->decisions[i];
         decision->logic = decision->is_knowledge ? read_function(reading, elements[i], decision->id)
                                                  : read_logic(reading, elements[i], decision->id);
+        bool is_table = decision->logic != NULL && decision->logic->kind == NODE_CUSTOM &&
+                        decision->logic->as.custom.evaluate == engine_dmn_table;
+        decision->table = is_table ? decision->logic->as.custom.about : NULL;
     }
 }
 
@@ -293,12 +296,92 @@ static bool is_dmn(struct span uri)
            span_starts_with(uri, "http://www.omg.org/spec/DMN/");
 }
 
+/* Behind the next `mark`; empty when there is none. */
+static struct span behind(struct span text, const char *mark)
+{
+    size_t count = strlen(mark);
+    const uint8_t *found = text.count == 0 ? NULL : memmem(text.bytes, text.count, mark, count);
+    if (found == NULL) {
+        return SPAN_EMPTY;
+    }
+    size_t skipped = (size_t)(found - text.bytes) + count;
+    return span_of(text.bytes + skipped, text.count - skipped);
+}
+
+/* What follows the "<" of the root element: behind declaration, comments and a document type. */
+static struct span root_of(struct span text)
+{
+    for (text = behind(text, "<"); text.count > 0; text = behind(text, "<")) {
+        if (text.bytes[0] != '?' && text.bytes[0] != '!') {
+            return text;
+        }
+        bool is_comment = span_starts_with(text, "!--");
+        text = behind(text, is_comment ? "-->" : ">");
+    }
+    return SPAN_EMPTY;
+}
+
+static bool is_space(uint8_t byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+/* Walks over one attribute of a tag: name = "value". */
+static bool next_attribute(struct span *tag, struct span *name, struct span *value)
+{
+    size_t at = 0;
+    while (at < tag->count && is_space(tag->bytes[at])) {
+        at++;
+    }
+    size_t begin = at;
+    while (at < tag->count && !is_space(tag->bytes[at]) && tag->bytes[at] != '=' &&
+           tag->bytes[at] != '>') {
+        at++;
+    }
+    *name = span_of(tag->bytes + begin, at - begin);
+    while (at < tag->count && (is_space(tag->bytes[at]) || tag->bytes[at] == '=')) {
+        at++;
+    }
+    if (name->count == 0 || at >= tag->count || (tag->bytes[at] != '"' && tag->bytes[at] != '\'')) {
+        return false;
+    }
+    uint8_t quote = tag->bytes[at++];
+    const uint8_t *end = memchr(tag->bytes + at, quote, tag->count - at);
+    if (end == NULL) {
+        return false;
+    }
+    *value = span_of(tag->bytes + at, (size_t)(end - tag->bytes) - at);
+    size_t used = at + value->count + 1;
+    *tag = span_of(tag->bytes + used, tag->count - used);
+    return true;
+}
+
 bool engine_dmn_is_model(struct span content)
 {
-    struct span head = engine_report_excerpt(content, HEAD_BYTES_SEEN);
-    static const char mark[] = "www.omg.org/spec/DMN/";
-    return head.count > 0 && memmem(head.bytes, head.count, mark, sizeof mark - 1) != NULL &&
-           memmem(head.bytes, head.count, "definitions", 11) != NULL;
+    struct span tag = root_of(content);
+    size_t count = 0;
+    if (tag.count == 0) {
+        return false;
+    }
+    while (count < tag.count && !is_space(tag.bytes[count]) && tag.bytes[count] != '>') {
+        count++;
+    }
+    struct span root = span_of(tag.bytes, count);
+    const uint8_t *colon = count == 0 ? NULL : memchr(root.bytes, ':', count);
+    struct span prefix = span_of(root.bytes, colon == NULL ? 0 : (size_t)(colon - root.bytes));
+    struct span name;
+    struct span value;
+    tag = span_of(tag.bytes + count, tag.count - count);
+    while (next_attribute(&tag, &name, &value)) {
+        bool declares = colon == NULL
+                            ? span_is(name, "xmlns")
+                            : span_starts_with(name, "xmlns:") &&
+                                  span_equal(span_of(name.bytes + 6, name.count - 6), prefix);
+        if (declares) {
+            return is_dmn(value);
+        }
+    }
+    return false;
 }
 
 enum result engine_dmn_read(struct span content, struct arena *arena, struct engine_report *report,

@@ -170,6 +170,7 @@ static void read_rules(struct table_reading *table)
     for (uint32_t i = 0; i < table->table->rule_count; i++) {
         struct dmn_rule *rule = &table->table->rules[i];
         element = engine_dmn_child(table->element, element, "rule");
+        rule->id = engine_xml_id(element);
         rule->tests =
             engine_dmn_room(table->reading, table->table->input_count, sizeof(*rule->tests));
         rule->outputs =

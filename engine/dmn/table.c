@@ -5,7 +5,7 @@
 #include "engine/expression/number.h"
 #include "proto/base/assert.h"
 
-/* One evaluation of a table. */
+/* One evaluation of a table. `owner` of the evaluation tells what matched. */
 struct hits {
     struct expression_evaluation *evaluation;
     const struct dmn_table *table;
@@ -14,6 +14,17 @@ struct hits {
     uint32_t count;
     uint32_t capacity;
 };
+
+/* Where a cell has just failed: which it is, as a reader of the table counts. */
+static void blame_cell(const struct hits *hits, const struct dmn_rule *rule, const char *what,
+                       uint32_t column)
+{
+    if (hits->evaluation->result != RESULT_OK) {
+        expression_blame(hits->evaluation, "rule %u, %s %u of \"%.*s\"",
+                         (unsigned)(rule - hits->table->rules) + 1, what, column + 1,
+                         SPAN_ARG(hits->table->id));
+    }
+}
 
 static bool matches(struct hits *hits, const struct dmn_rule *rule,
                     const struct expression_value *inputs)
@@ -26,6 +37,7 @@ static bool matches(struct hits *hits, const struct dmn_rule *rule,
         frame.value = inputs[i];
         holds = rule->tests[i] == NULL ||
                 expression_is_true(expression_operand(evaluation, rule->tests[i]));
+        blame_cell(hits, rule, "input", i);
     }
     evaluation->frame = frame.parent;
     return holds && evaluation->result == RESULT_OK;
@@ -61,10 +73,11 @@ static void add_hit(struct hits *hits, uint32_t rule)
         return;
     }
     struct expression_value *row = hits->outputs + (size_t)hits->count * table->output_count;
-    for (uint32_t i = 0; i < table->output_count; i++) {
+    for (uint32_t i = 0; hits->evaluation->result == RESULT_OK && i < table->output_count; i++) {
         const struct expression_node *output = table->rules[rule].outputs[i];
         row[i] = output == NULL ? expression_null() : expression_operand(hits->evaluation, output);
         row[i] = engine_dmn_coerce(hits->evaluation, table->outputs[i].type, row[i]);
+        blame_cell(hits, &table->rules[rule], "output", i);
     }
     hits->rules[hits->count++] = rule;
 }
@@ -250,6 +263,22 @@ static struct expression_value by_policy(const struct hits *hits)
     return expression_null();
 }
 
+/* Whoever asked for the decision may say which rules it rests on. */
+static void tell_hits(const struct hits *hits)
+{
+    const struct dmn_run *run = hits->evaluation->owner;
+    struct engine_dmn_outcome *outcome = run->outcome;
+    const struct dmn_table *table = hits->table;
+    for (uint32_t i = 0; i < hits->count && outcome->hit_count < ENGINE_DMN_HITS_MAX; i++) {
+        outcome->hits[outcome->hit_count++] =
+            (struct engine_dmn_hit){table->id, table->rules[hits->rules[i]].id, hits->rules[i] + 1};
+    }
+    outcome->hits_in_all += hits->count;
+    if (table == run->dmn->decisions[run->wanted].table) {
+        outcome->own_hits = hits->count;
+    }
+}
+
 struct expression_value engine_dmn_table(struct expression_evaluation *evaluation,
                                          const void *about)
 {
@@ -261,9 +290,12 @@ struct expression_value engine_dmn_table(struct expression_evaluation *evaluatio
     if (inputs == NULL) {
         return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
     }
-    for (uint32_t i = 0; i < table->input_count; i++) {
+    for (uint32_t i = 0; evaluation->result == RESULT_OK && i < table->input_count; i++) {
         inputs[i] = expression_operand(evaluation, table->inputs[i].expression);
         inputs[i] = engine_dmn_coerce(evaluation, table->inputs[i].type, inputs[i]);
+        if (evaluation->result != RESULT_OK) {
+            expression_blame(evaluation, "input %u of \"%.*s\"", i + 1, SPAN_ARG(table->id));
+        }
     }
     for (uint32_t i = 0; i < table->rule_count && expression_pay(evaluation, 1); i++) {
         if (matches(&hits, &table->rules[i], inputs)) {
@@ -276,5 +308,6 @@ struct expression_value engine_dmn_table(struct expression_evaluation *evaluatio
     if (evaluation->result != RESULT_OK) {
         return expression_null();
     }
+    tell_hits(&hits);
     return hits.count == 0 ? no_hit(&hits) : by_policy(&hits);
 }

@@ -1,5 +1,5 @@
 /*
- * business_rule_task.c: a decision, taken by a module.
+ * business_rule_task.c: a decision: of a deployed decision model (engine/rule.c), else of a module.
  */
 #include "engine/answer.h"
 #include "engine/call.h"

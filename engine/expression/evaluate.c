@@ -77,6 +77,22 @@ struct expression_value expression_fail(struct expression_evaluation *evaluation
     return expression_null();
 }
 
+void expression_blame(struct expression_evaluation *evaluation, const char *format, ...)
+{
+    char place[MESSAGE_BYTES];
+    va_list arguments;
+    ASSERT(evaluation->result != RESULT_OK);
+    va_start(arguments, format);
+    int count = vsnprintf(place, sizeof place, format, arguments);
+    va_end(arguments);
+    ASSERT(count >= 0);
+    struct span text =
+        arena_format(evaluation->arena, "%s: %s", place, evaluation->error.message);
+    if (text.count > 0) { /* else the reason alone: memory is what is missing */
+        evaluation->error.message = (const char *)text.bytes;
+    }
+}
+
 struct expression_value expression_evaluate(struct expression_evaluation *evaluation,
                                             const struct expression_node *node)
 {

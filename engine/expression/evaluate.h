@@ -42,6 +42,7 @@ struct expression_evaluation {
     uint32_t steps_left;
     unsigned call_depth; /* of the bodies of function literals that are being evaluated, in all */
     unsigned lenient;    /* inside JUEL's `empty`: unknown names are null */
+    void *owner;         /* of custom nodes: what they share all through the evaluation */
     enum result result;
     struct engine_expression_error error; /* first failure, or first warning */
 };
@@ -68,6 +69,10 @@ struct expression_value expression_warn(struct expression_evaluation *evaluation
 struct expression_value expression_fail(struct expression_evaluation *evaluation,
                                         enum result result, uint32_t offset, const char *format,
                                         ...) __attribute__((format(printf, 4, 5)));
+
+/* Behind a failure: says where it was, before the reason ("rule 3: …"). */
+void expression_blame(struct expression_evaluation *evaluation, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A node's value, perhaps unread; read. */
 struct expression_value expression_evaluate(struct expression_evaluation *evaluation,

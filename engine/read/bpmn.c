@@ -273,6 +273,7 @@ static void read_node(struct draft *draft, struct engine_node *node, struct xml_
     engine_zeebe_read(draft, node, element);
     engine_camunda_read(draft, node, element);
     engine_strider_read(draft, node, element);
+    engine_rule_read(draft, node, element);
     if (engine_activity_is(node->kind)) {
         engine_activity_finish(draft, node, element);
     }

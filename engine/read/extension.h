@@ -25,6 +25,9 @@ void engine_camunda_read(struct draft *draft, struct engine_node *node,
 void engine_strider_read(struct draft *draft, struct engine_node *node,
                          struct xml_element *element);
 
+/* Which decision the task is, whoever says so; behind the three above. */
+void engine_rule_read(struct draft *draft, struct engine_node *node, struct xml_element *element);
+
 /* Zeebe and Camunda write a multi-instance collection beside the BPMN loop marker: `loop` is that
  * marker's element. */
 void engine_zeebe_read_loop(struct draft *draft, struct engine_node *node,

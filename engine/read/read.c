@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "engine/dmn/dmn.h"
 #include "engine/lint/lint.h"
 #include "engine/read/bpmn.h"
 #include "engine/read/notation.h"
@@ -51,11 +52,27 @@ static enum result refuse(struct engine_report *report, const char *why)
     return RESULT_INVALID;
 }
 
+/* The document stays in the definition's arena: the model's names point into it. */
+static enum result read_decisions(struct span content, struct engine_report *report,
+                                  struct engine_definition *definition)
+{
+    enum result result =
+        engine_dmn_read(content, &definition->arena, report, &definition->decisions);
+    if (result == RESULT_LIMIT && report->errors == 0) {
+        engine_report_add(report, ENGINE_ERROR, "too-large", SPAN_EMPTY, 0, 0,
+                          "the decision model takes too much memory");
+    }
+    return result;
+}
+
 static enum result read_notation(struct span content, bool lenient, struct engine_report *report,
                                  struct engine_definition *definition)
 {
     switch (notation_of(content)) {
     case NOTATION_XML:
+        if (engine_dmn_is_model(content)) {
+            return read_decisions(content, report, definition);
+        }
         return engine_bpmn_read(content, lenient, report, definition);
     case NOTATION_JSON:
         return engine_notation_read_json(content, lenient, report, definition);

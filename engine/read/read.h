@@ -44,7 +44,7 @@ struct span engine_report_text(const struct engine_report *report, enum engine_s
 
 /*
  * Reads, compiles and lints one definition file. The notation is told by its content (XML, JSON
- * graph, block scheme). `file` is a name for messages only. RESULT_OK: *out is yours
+ * graph, block scheme, decision model). `file` is a name for messages only. RESULT_OK: *out is yours
  * (engine_definition_free), the report may hold warnings. RESULT_INVALID: the report has errors and
  * *out is NULL. RESULT_LIMIT: too large. RESULT_UNSUPPORTED never: an element that cannot be
  * executed is an error in the report, by name. BPMN namespace is matched by URI

@@ -74,19 +74,6 @@ static void read_script(struct draft *draft, struct engine_node *node, struct xm
         engine_draft_keep(draft, engine_xml_attribute(script, XML_NONE, "resultVariable"));
 }
 
-static void read_decision(struct draft *draft, struct engine_node *node,
-                          struct xml_element *element)
-{
-    struct xml_element *decision = engine_extension(element, NULL, XML_ZEEBE, "calledDecision");
-    if (decision == NULL) {
-        return;
-    }
-    engine_extension_header(draft, node, decision, span_text("decisionId"),
-                            engine_xml_attribute(decision, XML_NONE, "decisionId"));
-    node->result_variable =
-        engine_draft_keep(draft, engine_xml_attribute(decision, XML_NONE, "resultVariable"));
-}
-
 static void read_human_task(struct draft *draft, struct engine_node *node,
                             struct xml_element *element)
 {
@@ -125,7 +112,6 @@ void engine_zeebe_read(struct draft *draft, struct engine_node *node, struct xml
     read_pairs(draft, node, element, "properties", "property", "name");
     read_called_element(draft, node, element);
     read_script(draft, node, element);
-    read_decision(draft, node, element);
     read_human_task(draft, node, element);
 }
 

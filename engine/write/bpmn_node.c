@@ -102,6 +102,12 @@ static void write_task_attributes(struct bpmn_writing *bpmn, const struct engine
     }
     number(bpmn, "strider:retries", node->retries);
     engine_markup_attribute(&bpmn->markup, "strider:resultVariable", node->result_variable);
+    if (node->rule.decision != NULL) {
+        spelled(bpmn, "strider:decision", node->rule.decision);
+        number(bpmn, "strider:decisionVersion", node->rule.version);
+        engine_markup_word(&bpmn->markup, "strider:decisionResult",
+                           engine_rule_shape_name(node->rule.shape));
+    }
     spelled(bpmn, "strider:correlationKey", node->correlation_key);
     spelled(bpmn, "strider:assignee", assignment->assignee);
     spelled(bpmn, "strider:candidateGroups", assignment->candidate_groups);

@@ -328,6 +328,11 @@ static void put_task(struct config *config)
     const struct engine_node *node = config->node;
     put_expression(config, "retries", node->retries);
     put_text(config, "result_variable", node->result_variable);
+    if (node->rule.decision != NULL) {
+        put_expression(config, "decision", node->rule.decision);
+        put_expression(config, "decision_version", node->rule.version);
+        put_text(config, "decision_result", span_text(engine_rule_shape_name(node->rule.shape)));
+    }
     put_text(config, "message", node->message_name);
     put_expression(config, "correlation_key", node->correlation_key);
     if (node->kind == ENGINE_USER_TASK) {

@@ -131,6 +131,9 @@ static inline void same_activity(struct same *same, const struct engine_node *x,
     SAME_EXPRESSION(same, x, y, script);
     SAME_TEXT(same, x, y, script_format);
     SAME_TEXT(same, x, y, result_variable);
+    SAME_EXPRESSION(same, x, y, rule.decision);
+    SAME_EXPRESSION(same, x, y, rule.version);
+    SAME_VALUE(same, x, y, rule.shape);
     SAME_EXPRESSION(same, x, y, called);
     SAME_VALUE(same, x, y, propagate_all);
     SAME_VALUE(same, x, y, propagate_in);

@@ -57,6 +57,7 @@ static void check_task(struct scheme_writing *scheme, const struct engine_node *
         engine_write_refuse(writing, node, "a task with a task type: a service task can say that");
     }
     if (node->inputs.count + node->outputs.count > 0 || node->script != NULL ||
+        node->rule.decision != NULL ||
         node->result_variable.count > 0) {
         engine_write_refuse(writing, node, "a block maps no data and computes nothing");
     }

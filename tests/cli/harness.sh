@@ -11,6 +11,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/strider-cli-XXXXXX")
 url=ipc://$scratch/front.ipc
 unset "${!STRIDER_@}"
 export STRIDER_CONNECT=$url
+export TMPDIR=$scratch # what `strider run` leaves behind is this test's own
 
 checks=0
 failed=0

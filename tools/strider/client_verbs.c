@@ -259,7 +259,21 @@ static void print_definitions(struct span reply, struct arena *arena)
         {"DEPLOYED", "deployedAt"},
         {0},
     };
+    static const struct cli_column decision_columns[] = {
+        {"PROJECT", "projectId"},
+        {"DECISION", "decision"},
+        {"VERSION", "version"},
+        {"NAME", "name"},
+        {"FILE", "file"},
+        {"DEPLOYED", "deployedAt"},
+        {0},
+    };
+    struct span decisions = wire_find_text(reply, "decisions");
     print_rows(columns, wire_find_text(reply, "definitions"), "no definitions", arena);
+    if (wire_count(decisions) > 0) {
+        printf("\n");
+        print_rows(decision_columns, decisions, "", arena);
+    }
 }
 
 static const struct client_shape shapes[] = {
@@ -315,7 +329,7 @@ const struct cli_verb cli_client_verbs[] = {
      .options = deploy_options,
      .run = client_run},
     {.name = "definitions",
-     .summary = "Lists the deployed processes and their versions",
+     .summary = "Lists the deployed processes and decisions, and their versions",
      .operands = "",
      .options = definitions_options,
      .run = client_run},

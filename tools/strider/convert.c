@@ -83,6 +83,11 @@ static enum result convert(struct span content, struct span process, enum engine
 {
     struct engine_definition *definition = NULL;
     enum result result = engine_read_lenient(report->file, content, report, &definition);
+    if (result == RESULT_OK && definition->process_count == 0) {
+        engine_report_add(report, ENGINE_ERROR, "cannot-say", SPAN_EMPTY, 0, 0,
+                          "a decision model has no other notation");
+        result = RESULT_INVALID;
+    }
     bool was_bpmn =
         result == RESULT_OK && definition->processes[0].notation == ENGINE_NOTATION_BPMN;
     if (was_bpmn) {

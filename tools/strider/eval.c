@@ -2,12 +2,15 @@
  * eval.c: `strider eval`: one expression, its value as JSON, or its error with a caret under the
  * place.
  */
+#include <time.h>
+
 #include "engine/expression/expression.h"
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 #include "tools/strider/input.h"
 #include "tools/strider/print.h"
 #include "tools/strider/verbs.h"
+#include "tools/strider/zone.h"
 
 #define EVAL_ARENA_BYTES (64u << 20)
 
@@ -15,11 +18,39 @@
 struct context_names {
     struct engine_names names;
     struct span map;
+    int64_t now_ms;
 };
 
 static struct span find_in_context(const struct engine_names *self, struct span name)
 {
     return wire_find(((const struct context_names *)self)->map, name);
+}
+
+static void find_all_in_context(const struct engine_names *self, const struct span *names,
+                                struct span *values, size_t count)
+{
+    wire_find_all(((const struct context_names *)self)->map, names, values, count);
+}
+
+static const struct engine_zone *find_zone(const struct engine_names *self, struct span name,
+                                           struct arena *arena)
+{
+    (void)self;
+    return cli_zone_find(name, arena);
+}
+
+/* The moment at which the command was given. */
+static bool read_clock(const struct engine_names *self, int64_t *unix_ms)
+{
+    *unix_ms = ((const struct context_names *)self)->now_ms;
+    return true;
+}
+
+static int64_t unix_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static const struct {
@@ -75,7 +106,12 @@ static int evaluate(struct span source, enum engine_dialect dialect, struct span
     if (engine_expression_compile(source, dialect, arena, &expression, &error) != RESULT_OK) {
         return explain(source, &error);
     }
-    struct context_names names = {.names.find = find_in_context, .map = context};
+    struct context_names names = {.names = {.find = find_in_context,
+                                            .find_all = find_all_in_context,
+                                            .zone = find_zone,
+                                            .clock = read_clock},
+                                  .map = context,
+                                  .now_ms = unix_ms()};
     struct engine_evaluation evaluation = {0};
     enum result result = engine_expression_evaluate(expression, &names.names, arena, &evaluation);
     if (result == RESULT_LIMIT && evaluation.error.message == NULL) {

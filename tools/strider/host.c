@@ -9,6 +9,7 @@
 #include "proto/base/assert.h"
 #include "storage/embedded/embedded.h"
 #include "storage/file.h"
+#include "tools/strider/zone.h"
 
 #define STATE_MAP_BYTES (64ull << 30) /* address space of sparse files, not disk */
 #define BLOB_MAP_BYTES  (256ull << 30)
@@ -83,6 +84,7 @@ static enum result build_actors(struct cli_host *host, const struct cli_host_opt
     engine.state = host->state;
     engine.blob = host->blob;
     engine.index = host->index;
+    engine.read_zone = cli_zone_read;
     enum result result = actor_runtime_new(&engine, &host->runtime);
     if (result != RESULT_OK) {
         return explain(error, options->directory, "the actors", result);

@@ -6,6 +6,7 @@
  * The main thread asks and waits; replies and events reach it through an inbox that the actors'
  * threads fill.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -49,6 +50,7 @@ struct run {
     bool temporary; /* the directory is removed at the end */
     struct actor_project_file definitions[DEFINITIONS_MAX];
     size_t definition_count;
+    bool wants_decisions; /* one of them has a task that is a decision */
     struct span process;
     char execution_id[UUID_TEXT_BYTES + 1];
     int64_t shown; /* sequence of the last step that --trace has printed */
@@ -63,6 +65,19 @@ static uint64_t monotonic_ms(void)
 }
 
 /* ---- what is run ---- */
+
+static bool wants_decisions(const struct engine_definition *definition)
+{
+    for (uint32_t i = 0; i < definition->process_count; i++) {
+        const struct engine_process *process = &definition->processes[i];
+        for (uint32_t k = 0; k < process->node_count; k++) {
+            if (process->nodes[k].rule.decision != NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 static int read_definition(struct run *run, const char *path, struct span process_id)
 {
@@ -95,12 +110,55 @@ static int read_definition(struct run *run, const char *path, struct span proces
         }
     }
     if (definition != NULL) {
+        run->wants_decisions = run->wants_decisions || wants_decisions(definition);
         engine_definition_free(definition);
     }
     engine_report_release(&report);
     const char *slash = strrchr(path, '/');
     run->definitions[run->definition_count++] = (struct actor_project_file){
         .name = span_text(slash == NULL ? path : slash + 1), .content = content};
+    return code;
+}
+
+static bool is_read(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->definition_count; i++) {
+        if (span_is(run->definitions[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int is_decision_file(const struct dirent *entry)
+{
+    size_t count = strlen(entry->d_name);
+    return count > 4 && strcmp(entry->d_name + count - 4, ".dmn") == 0;
+}
+
+/* The decision models beside the file: the process calls decisions. */
+static int read_decisions(struct run *run)
+{
+    char folder[DIRECTORY_BYTES];
+    char path[2 * DIRECTORY_BYTES];
+    struct dirent **names;
+    const char *file = run->arguments->operands[0];
+    const char *slash = strrchr(file, '/');
+    snprintf(folder, sizeof(folder), "%.*s", slash == NULL ? 1 : (int)(slash - file) + 1,
+             slash == NULL ? "." : file);
+    int count = scandir(folder, &names, is_decision_file, alphasort);
+    int code = CLI_DONE;
+    for (int i = 0; i < count; i++) {
+        if (code == CLI_DONE && !is_read(run, names[i]->d_name)) {
+            snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+            code = read_definition(
+                run, (const char *)arena_copy(&run->arena, span_text(path)).bytes, SPAN_EMPTY);
+        }
+        free(names[i]);
+    }
+    if (count >= 0) {
+        free(names);
+    }
     return code;
 }
 
@@ -113,7 +171,7 @@ static int read_definitions(struct run *run)
          code == CLI_DONE && (with = cli_option_nth(run->arguments, "with", i)) != NULL; i++) {
         code = read_definition(run, with, SPAN_EMPTY);
     }
-    return code;
+    return code == CLI_DONE && run->wants_decisions ? read_decisions(run) : code;
 }
 
 /* NAME=VALUE options as one MAP value; empty when none was given. */
@@ -463,7 +521,9 @@ static const struct cli_option run_options[] = {
     {"var", "NAME=VALUE", "a process variable; repeats. JSON where it is JSON, text else"},
     {"env", "NAME=VALUE", "an entry of the project's env; repeats"},
     {"modules", "FILE", "modules.json: who executes which task type"},
-    {"with", "FILE", "another definition, for processes that are called; repeats"},
+    {"with", "FILE",
+     "another definition, for processes or decisions that are called; repeats.\n"
+     "Decision models (*.dmn) beside FILE are found where it calls decisions"},
     {"data", "DIR", "keep journal, blobs and audit there; else a temporary directory"},
     {"trace", NULL, "print each step on stderr as it happens"},
     {"json", NULL, "print the result as JSON, on a terminal too"},

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "engine/dmn/dmn.h"
 #include "engine/read/read.h"
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
@@ -54,14 +55,30 @@ static void write_processes(struct wire_writer *writer, const struct engine_defi
     }
 }
 
+static void write_decisions(struct wire_writer *writer, const struct engine_dmn *decisions)
+{
+    uint32_t count = engine_dmn_decision_count(decisions);
+    wire_write_text(writer, "decisions");
+    wire_write_array(writer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        wire_write_map(writer, 2);
+        wire_pair_string(writer, "id", engine_dmn_decision_id(decisions, i));
+        wire_pair_string(writer, "name", engine_dmn_decision_name(decisions, i));
+    }
+}
+
 static void write_file(struct validation *validation, const struct engine_report *report,
                        const struct engine_definition *definition)
 {
     struct wire_writer *writer = &validation->results;
-    wire_write_map(writer, 4);
+    bool decides = definition != NULL && definition->decisions != NULL;
+    wire_write_map(writer, 4u + decides);
     wire_pair_string(writer, "file", report->file);
     wire_pair_bool(writer, "ok", report->errors == 0);
     write_processes(writer, definition);
+    if (decides) {
+        write_decisions(writer, definition->decisions);
+    }
     wire_write_text(writer, "problems");
     wire_write_array(writer, report->count);
     for (uint32_t i = 0; i < report->count; i++) {
@@ -92,6 +109,10 @@ static void print_file(const struct engine_report *report,
         const struct engine_process *process = &definition->processes[i];
         printf(", process \"%.*s\" (%u nodes, %u flows)", SPAN_ARG(process->id),
                process->node_count, process->flow_count);
+    }
+    const struct engine_dmn *decisions = definition == NULL ? NULL : definition->decisions;
+    for (uint32_t i = 0; decisions != NULL && i < engine_dmn_decision_count(decisions); i++) {
+        printf(", decision \"%.*s\"", SPAN_ARG(engine_dmn_decision_id(decisions, i)));
     }
     uint32_t warnings = count_severity(report, ENGINE_WARNING);
     if (report->errors > 0) {

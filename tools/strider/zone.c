@@ -37,3 +37,15 @@ enum result cli_zone_load(struct span name, struct arena *arena, struct engine_z
     }
     return result;
 }
+
+enum result cli_zone_read(struct span name, struct arena *arena, struct engine_zone *out)
+{
+    char problem[512];
+    return cli_zone_load(name, arena, out, problem);
+}
+
+const struct engine_zone *cli_zone_find(struct span name, struct arena *arena)
+{
+    struct engine_zone *zone = arena_alloc(arena, sizeof *zone);
+    return zone != NULL && cli_zone_read(name, arena, zone) == RESULT_OK ? zone : NULL;
+}

@@ -15,4 +15,8 @@
 MUST_USE enum result cli_zone_load(struct span name, struct arena *arena, struct engine_zone *out,
                                    char problem[512]);
 
+/* The same without a reason, and as a zone in the arena or NULL. Any thread. */
+MUST_USE enum result cli_zone_read(struct span name, struct arena *arena, struct engine_zone *out);
+const struct engine_zone *cli_zone_find(struct span name, struct arena *arena);
+
 #endif

@@ -4,11 +4,13 @@
  */
 #include "tools/strider/scenario/stage.h"
 
+#include "engine/dmn/dmn.h"
 #include "engine/read/read.h"
 #include "engine/time/iso8601.h"
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "tools/strider/zone.h"
 
 #define STAGE_CLOCK_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 #define STAGE_TURNS_MAX      1000000u
@@ -39,6 +41,27 @@ static const struct engine_modules *find_modules(const struct engine_library *se
 {
     (void)project;
     return ((const struct stage *)self)->modules;
+}
+
+static const struct engine_dmn *find_decision(const struct engine_library *self,
+                                              struct span project, struct span id, uint32_t version)
+{
+    const struct stage *stage = (const struct stage *)self;
+    (void)project;
+    for (uint32_t i = 0; version < 2 && i < stage->scenario->definition_count; i++) {
+        const struct engine_dmn *decisions = stage->scenario->definitions[i]->decisions;
+        if (decisions != NULL && engine_dmn_has_decision(decisions, id)) {
+            return decisions;
+        }
+    }
+    return NULL;
+}
+
+static const struct engine_zone *find_zone(const struct engine_library *self, struct span name,
+                                           struct arena *arena)
+{
+    (void)self;
+    return cli_zone_find(name, arena);
 }
 
 /* Kinds that only call a module when the scenario names them; `*` does not mean them. */
@@ -134,7 +157,10 @@ static bool open_modules(struct stage *stage)
 bool stage_open(struct stage *stage, const struct scenario *scenario, struct arena *arena,
                 struct scenario_outcome *outcome)
 {
-    *stage = (struct stage){.library = {.process = find_process, .modules = find_modules},
+    *stage = (struct stage){.library = {.process = find_process,
+                                        .modules = find_modules,
+                                        .decision = find_decision,
+                                        .zone = find_zone},
                             .scenario = scenario,
                             .outcome = outcome,
                             .arena = arena,
