@@ -47,7 +47,9 @@ enum actor_field_rule {
     X(NAME, "name", TEXT)                                                                          \
     X(CORRELATION_KEY, "correlationKey", TEXT)                                                     \
     X(TTL, "ttlMs", COUNT)                                                                         \
-    X(INCLUDE, "include", ANY)
+    X(INCLUDE, "include", ANY)                                                                     \
+    X(TO_VERSION, "toVersion", COUNT)                                                              \
+    X(MAPPING, "mapping", MAP)
 
 enum actor_field {
 #define X(symbol, name, rule) ACTOR_FIELD_##symbol,

@@ -241,16 +241,6 @@ static enum result answer_here(struct actor_router *router, struct proto_message
     return RESULT_OK;
 }
 
-static enum result route_nowhere(struct actor_router *router, struct proto_message **request,
-                                 const struct actor_request *fields)
-{
-    (void)fields;
-    char text[128];
-    int bytes = snprintf(text, sizeof text, "op \"%s\" is not available in this version",
-                         proto_operation_name((*request)->as.request.operation));
-    return refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
-}
-
 static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router,
                                                    struct proto_message **request,
                                                    const struct actor_request *fields) = {
@@ -268,8 +258,8 @@ static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router,
     [PROTO_OP_ABORT] = route_by_id,
     [PROTO_OP_RESTART] = route_by_id,
     [PROTO_OP_DELETE] = route_by_id,
-    [PROTO_OP_MIGRATE] = route_nowhere,
-    [PROTO_OP_IMPORT] = route_nowhere,
+    [PROTO_OP_MIGRATE] = route_by_id,
+    [PROTO_OP_IMPORT] = route_start,
     [PROTO_OP_RETRY] = route_by_id,
     [PROTO_OP_PING] = answer_here,
     [PROTO_OP_STATS] = answer_here,
@@ -297,14 +287,6 @@ static enum result send_request(struct proto_sink *self, struct proto_message **
                            "the journal is full or stalled: nothing was done");
     }
     return routes[operation](router, message, &fields);
-}
-
-bool actor_router_takes_starts(const struct actor_router *router)
-{
-    /* acquire: as in send_request; what is behind `journal` is there once it is open */
-    return atomic_load_explicit(&router->open, memory_order_acquire) &&
-           !atomic_load_explicit(&router->closing, memory_order_relaxed) &&
-           actor_count_read(&router->journal->full) == 0;
 }
 
 void actor_router_init(struct actor_router *router)

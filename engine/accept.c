@@ -190,7 +190,7 @@ static enum result check_nothing(struct engine_accept *accept)
 static const struct {
     engine_accept_fn check;
     engine_accept_fn act;
-} inputs[] = {
+} inputs[ENGINE_IN_COUNT] = {
     [ENGINE_IN_START] = {check_start, act_start},
     [ENGINE_IN_CALL_DONE] = {check_call_done, act_call_done},
     [ENGINE_IN_CALLBACK] = {engine_accept_check_callback, engine_accept_callback},
@@ -202,13 +202,15 @@ static const struct {
     [ENGINE_IN_RETRY] = {engine_accept_check_retry, engine_accept_retry},
     [ENGINE_IN_MESSAGE] = {engine_accept_check_message, engine_accept_message},
     [ENGINE_IN_SIGNAL] = {engine_accept_check_signal, engine_accept_signal},
+    [ENGINE_IN_MIGRATE] = {engine_accept_check_migrate, engine_accept_migrate},
+    [ENGINE_IN_IMPORT] = {engine_accept_check_import, engine_accept_import},
 };
 
 enum result engine_accept(struct engine_execution *execution, const struct engine_input *input,
                           struct engine_output *output)
 {
     ASSERT(execution->magic == ENGINE_EXECUTION_MAGIC);
-    ASSERT(input->kind < sizeof inputs / sizeof inputs[0]);
+    ASSERT(input->kind < ENGINE_IN_COUNT);
     struct engine_accept accept = {.execution = execution, .input = input, .output = output};
     output->error = PROTO_ERROR_NONE;
     enum result result = inputs[input->kind].check(&accept);

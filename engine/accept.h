@@ -37,5 +37,9 @@ enum result engine_accept_suspend(struct engine_accept *accept);
 enum result engine_accept_resume(struct engine_accept *accept);
 enum result engine_accept_abort(struct engine_accept *accept);
 enum result engine_accept_retry(struct engine_accept *accept);
+enum result engine_accept_check_import(struct engine_accept *accept);
+enum result engine_accept_import(struct engine_accept *accept);
+enum result engine_accept_check_migrate(struct engine_accept *accept);
+enum result engine_accept_migrate(struct engine_accept *accept);
 
 #endif

@@ -64,6 +64,15 @@ bool engine_part_node_is_in(const struct engine_scope *scope, uint32_t node)
     return scope != NULL && node < scope->process->node_count;
 }
 
+void engine_part_note_block(struct engine_execution *execution, const struct engine_token *token,
+                            enum engine_block_state state)
+{
+    struct engine_scope *scope = engine_scope_find(execution, token->scope);
+    if (scope->blocks != NULL) {
+        scope->blocks[token->node] = (uint8_t)state;
+    }
+}
+
 /* ---- tokens ---- */
 
 void engine_part_drop_timer(struct engine_execution *execution, struct engine_token *token,
@@ -129,9 +138,9 @@ void engine_part_stop_listening(struct engine_execution *execution, struct engin
 }
 
 /* Is it one that looks around before it fires? */
-static bool leads_to_inclusive(const struct engine_scope *scope, uint32_t flow)
+static bool leads_to_inclusive(const struct engine_process *process, uint32_t flow)
 {
-    return scope->process->nodes[scope->process->flows[flow].target].reach != NULL;
+    return process->nodes[process->flows[flow].target].reach != NULL;
 }
 
 struct engine_join_tokens *engine_part_add_join(struct engine_execution *execution,
@@ -143,7 +152,7 @@ struct engine_join_tokens *engine_part_add_join(struct engine_execution *executi
         join->flow = flow;
         join->segment = execution->segment;
         engine_chain_append(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
-        execution->inclusive_count += leads_to_inclusive(scope, flow);
+        execution->inclusive_count += leads_to_inclusive(scope->process, flow);
     }
     return join;
 }
@@ -153,9 +162,18 @@ void engine_part_drop_join(struct engine_execution *execution, struct engine_sco
 {
     uint32_t slot =
         (uint32_t)(((const uint8_t *)join - execution->joins.slots) / execution->joins.slot_bytes);
-    execution->inclusive_count -= leads_to_inclusive(scope, join->flow);
+    execution->inclusive_count -= leads_to_inclusive(scope->process, join->flow);
     engine_chain_remove(&execution->joins, &scope->joins, ENGINE_LINK_FIRST, slot);
     engine_pool_give(&execution->joins, slot);
+}
+
+void engine_part_move_join(struct engine_execution *execution, const struct engine_scope *scope,
+                           struct engine_join_tokens *join, const struct engine_process *to,
+                           uint32_t flow)
+{
+    execution->inclusive_count -= leads_to_inclusive(scope->process, join->flow);
+    join->flow = flow;
+    execution->inclusive_count += leads_to_inclusive(to, flow);
 }
 
 void engine_part_drop_joins(struct engine_execution *execution, struct engine_scope *scope)
@@ -313,6 +331,9 @@ void engine_part_drop_scope(struct engine_execution *execution, struct engine_sc
 void engine_part_drop_token(struct engine_execution *execution, struct engine_token *token)
 {
     struct engine_scope *scope = engine_scope_find(execution, token->scope);
+    if (engine_block_is_active(token)) {
+        engine_part_note_block(execution, token, ENGINE_BLOCK_ABORTED);
+    }
     engine_part_forget_due(execution, token->due_ms);
     engine_part_stop_listening(execution, token, false);
     scope->live -= !token->guard;
@@ -374,6 +395,9 @@ struct engine_scope *engine_part_open_scope(struct engine_execution *execution, 
     scope->children = ENGINE_CHAIN_EMPTY;
     scope->results = ENGINE_CHAIN_EMPTY;
     scope->records = ENGINE_CHAIN_EMPTY;
+    if (!engine_scope_is_inner(scope) && process->notation == ENGINE_NOTATION_SCHEME) {
+        scope->blocks = arena_zero(&execution->memory, process->node_count);
+    }
     engine_chain_append(&execution->scopes, &execution->scope_order, ENGINE_LINK_ALL, slot);
     execution->scope_next = id >= execution->scope_next ? id + 1 : execution->scope_next;
     return scope;

@@ -6,6 +6,7 @@
 #define ENGINE_APPLY_PART_H
 
 #include "engine/apply.h"
+#include "engine/block.h"
 
 /* Events from a journal may contradict the state that they are applied to. */
 #define REQUIRE(condition)                                                                         \
@@ -118,6 +119,11 @@ enum result engine_apply_caught(struct engine_execution *execution,
 enum result engine_apply_published(struct engine_execution *execution,
                                    const struct engine_event *event);
 
+enum result engine_apply_imported(struct engine_execution *execution,
+                                  const struct engine_event *event);
+enum result engine_apply_migrated(struct engine_execution *execution,
+                                  const struct engine_event *event);
+
 /* A copy in the execution's own memory; empty stays empty. */
 struct span engine_part_keep(struct engine_execution *execution, struct span span);
 /* A due time came, or went: due_ms stays the earliest, or becomes unknown. */
@@ -131,12 +137,20 @@ void engine_part_clear_error(struct engine_execution *execution);
 void engine_part_settle_error(struct engine_execution *execution);
 bool engine_part_node_is_in(const struct engine_scope *scope, uint32_t node);
 
+/* Of a block scheme: what the token's block came to. */
+void engine_part_note_block(struct engine_execution *execution, const struct engine_token *token,
+                            enum engine_block_state state);
+
 /* An empty join record of that flow, which has none yet; NULL: arena full. Taking one away does not
  * touch scope->live. */
 struct engine_join_tokens *engine_part_add_join(struct engine_execution *execution,
                                                 struct engine_scope *scope, uint32_t flow);
 void engine_part_drop_join(struct engine_execution *execution, struct engine_scope *scope,
                            struct engine_join_tokens *join);
+/* The tokens wait on a flow of another version's from now on; the scope is still the old one's. */
+void engine_part_move_join(struct engine_execution *execution, const struct engine_scope *scope,
+                           struct engine_join_tokens *join, const struct engine_process *to,
+                           uint32_t flow);
 /* An empty scope at the end of the order; its place under a parent is the caller's. NULL: arena
  * full. */
 struct engine_scope *engine_part_open_scope(struct engine_execution *execution, uint32_t id,

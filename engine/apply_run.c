@@ -69,6 +69,23 @@ enum result engine_apply_started(struct engine_execution *execution,
     return RESULT_OK;
 }
 
+enum result engine_apply_imported(struct engine_execution *execution,
+                                  const struct engine_event *event)
+{
+    struct engine_scope *root = engine_scope_find(execution, ENGINE_SCOPE_ROOT);
+    struct wire_map_walk walk = wire_array_begin(event->value);
+    struct span entry;
+    REQUIRE(root != NULL && execution->sequence == 0 && wire_is(event->value, WIRE_ARRAY));
+    while (wire_array_next(&walk, &entry)) {
+        int64_t node = wire_int_or(entry, -1);
+        REQUIRE(node >= 0 && node < root->process->node_count);
+        if (root->blocks != NULL) {
+            root->blocks[node] = ENGINE_BLOCK_COMPLETED;
+        }
+    }
+    return RESULT_OK;
+}
+
 enum result engine_apply_ended(struct engine_execution *execution, const struct engine_event *event)
 {
     REQUIRE(execution->end == ENGINE_END_NONE);

@@ -84,6 +84,7 @@ static void reset_work(struct engine_token *token)
     token->armed = false;
     token->called_ms = 0;
     token->answered_ms = 0;
+    token->gave_output = false;
 }
 
 enum result engine_apply_entered(struct engine_execution *execution,
@@ -131,6 +132,7 @@ enum result engine_apply_completed(struct engine_execution *execution,
     bool moved =
         engine_token_transition(execution, token, ENGINE_EVENT_COMPLETED, ENGINE_WAIT_NONE);
     ASSERT(moved);
+    engine_part_note_block(execution, token, ENGINE_BLOCK_COMPLETED);
     token->due_ms = ENGINE_NO_DUE;
     if (token->instance == 0) { /* the output collection still looks at it */
         token->local = SPAN_EMPTY;

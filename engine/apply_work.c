@@ -24,6 +24,7 @@ enum result engine_apply_called(struct engine_execution *execution,
     token->called_ms = execution->now_ms;
     token->answered_ms = 0;
     token->attempts++;
+    token->gave_output = token->gave_output && event->flags != ENGINE_PHASE_EXECUTE;
     token->callbacks += event->flags == ENGINE_PHASE_CALLBACK && token->attempts == 1;
     return RESULT_OK;
 }
@@ -73,6 +74,7 @@ enum result engine_apply_output_set(struct engine_execution *execution,
     REQUIRE(token != NULL);
     token->output = engine_part_keep(execution, event->value);
     execution->output = token->output;
+    token->gave_output = engine_token_node(execution, token)->join != ENGINE_JOIN_NONE;
     return RESULT_OK;
 }
 

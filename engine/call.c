@@ -282,8 +282,9 @@ void engine_call_tell(struct engine_decision *decision, const struct engine_visi
                       const char *reason)
 {
     const struct engine_token *token = visit->token;
-    if (token->state != ENGINE_TOKEN_CALLING &&
-        !(token->state == ENGINE_TOKEN_WAITING && token->wait == ENGINE_WAIT_CALLBACK)) {
+    bool waits = token->state == ENGINE_TOKEN_WAITING &&
+                 (token->wait == ENGINE_WAIT_CALLBACK || token->wait == ENGINE_WAIT_HUMAN);
+    if (token->state != ENGINE_TOKEN_CALLING && !waits) {
         return;
     }
     const struct engine_module *module = engine_call_module(decision, visit);

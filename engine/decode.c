@@ -35,20 +35,20 @@
     X(ERROR_MESSAGE, "errorMessage")                                                               \
     X(ERROR_TASK, "errorTaskId")                                                                   \
     X(REVISION, "revision")                                                                        \
-    X(EVENT_SEQUENCE, "eventSequence") X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") \
-        X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")                                      \
-            X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                      \
-                X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")  \
-                    X(START_NODE, "startNode") X(REQUEST, "request") X(RESPONSE, "response")       \
-                        X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")              \
-                            X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories") X(     \
-                                EXECUTION, "execution") X(NODES, "nodes")                          \
+    X(EVENT_SEQUENCE, "eventSequence")                                                             \
+    X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags")    \
+        X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")    \
+            X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")      \
+                X(START_NODE, "startNode") X(REQUEST, "request") X(RESPONSE, "response")           \
+                    X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")                  \
+                        X(RESUME, "__resume") X(CONVERSATIONS, "conversationHistories")            \
+                            X(EXECUTION, "execution") X(NODES, "nodes")                            \
                                 X(FIRST_REQUEST, "firstRequest") X(FIRST_CONTEXT, "firstContext")  \
                                     X(FIRST_EXECUTION, "firstExecution") X(TOKENS, "tokens")       \
                                         X(SCOPES, "scopes") X(JOINS, "joins")                      \
                                             X(RECORDS, "records") X(INBOX, "inbox")                \
-                                                X(STEPS, "executionMap") X(LOGS, "logs")           \
-                                                    X(LOG_INDEX, "logIndex")                       \
+                                                X(BLOCKS, "blocks") X(STEPS, "executionMap")       \
+                                                    X(LOGS, "logs") X(LOG_INDEX, "logIndex")       \
                                                         X(LOG_SHIPPED, "lastPersistedLogIndex")
 
 #define TOKEN_FIELDS(X)                                                                            \
@@ -70,10 +70,11 @@
     X(CALLBACKS, "callbacks")                                                                      \
     X(CALL, "call")                                                                                \
     X(PHASE, "phase")                                                                              \
-    X(CHILD, "child") X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed")                  \
-        X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local") X(OUTPUT, "output")                      \
-            X(CALLBACK, "callback") X(TIMERS, "timers") X(SUBSCRIPTIONS, "subscriptions")          \
-                X(ANSWER, "answer") X(CALLED, "calledAt") X(ANSWERED, "answeredAt")
+    X(CHILD, "child")                                                                              \
+    X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed") X(GUARD, "guard") X(OWN, "own")    \
+        X(LOCAL, "local") X(OUTPUT, "output") X(CALLBACK, "callback") X(GAVE_OUTPUT, "gaveOutput") \
+            X(TIMERS, "timers") X(SUBSCRIPTIONS, "subscriptions") X(ANSWER, "answer")              \
+                X(CALLED, "calledAt") X(ANSWERED, "answeredAt")
 
 #define SCOPE_FIELDS(X)                                                                            \
     X(ID, "id")                                                                                    \
@@ -88,7 +89,8 @@
     X(ITEMS, "items")                                                                              \
     X(INNER, "inner")                                                                              \
     X(RESULTS, "results")                                                                          \
-    X(VARIABLES, "variables") X(NODES, "nodes") X(JOINS, "joins") X(RECORDS, "records")
+    X(VARIABLES, "variables")                                                                      \
+    X(NODES, "nodes") X(JOINS, "joins") X(RECORDS, "records") X(BLOCKS, "blocks")
 
 #define TIMER_FIELDS(X)                                                                            \
     X(TASK, "taskId")                                                                              \
@@ -241,6 +243,25 @@ static enum result read_records(struct engine_execution *execution, struct engin
     return RESULT_OK;
 }
 
+static enum result read_blocks(struct engine_execution *execution, struct engine_scope *scope,
+                               struct span blocks)
+{
+    struct wire_map_walk walk = wire_map_begin(blocks);
+    struct span key, value;
+    REQUIRE(engine_fields_is(blocks, WIRE_MAP));
+    if (scope->blocks == NULL) { /* no scheme, or no memory for it */
+        REQUIRE(blocks.count == 0 || execution->memory.overflowed);
+        return RESULT_OK;
+    }
+    while (wire_map_next(&walk, &key, &value)) {
+        const struct engine_node *node = engine_process_node(scope->process, key);
+        enum engine_block_state state = engine_block_state_parse(wire_string_or(value, ""));
+        REQUIRE(node != NULL && state != ENGINE_BLOCK_IDLE);
+        scope->blocks[node->index] = (uint8_t)state;
+    }
+    return RESULT_OK;
+}
+
 static enum result read_body(struct engine_execution *execution, struct engine_scope *body,
                              const struct span *fields)
 {
@@ -317,6 +338,7 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     enum result result =
         kind == ENGINE_SCOPE_BODY ? read_body(execution, scope, fields) : RESULT_OK;
     result = result != RESULT_OK ? result : read_records(execution, scope, fields[SCOPE_RECORDS]);
+    result = result != RESULT_OK ? result : read_blocks(execution, scope, fields[SCOPE_BLOCKS]);
     return result != RESULT_OK ? result : read_joins(execution, scope, fields[SCOPE_JOINS]);
 }
 
@@ -334,6 +356,7 @@ static enum result read_scopes(struct engine_execution *execution, const struct 
     root->nodes = engine_part_keep(execution, fields[SNAPSHOT_NODES]);
     enum result result = read_joins(execution, root, fields[SNAPSHOT_JOINS]);
     result = result != RESULT_OK ? result : read_records(execution, root, fields[SNAPSHOT_RECORDS]);
+    result = result != RESULT_OK ? result : read_blocks(execution, root, fields[SNAPSHOT_BLOCKS]);
     struct wire_map_walk walk = wire_array_begin(fields[SNAPSHOT_SCOPES]);
     struct span map;
     while (result == RESULT_OK && wire_array_next(&walk, &map)) {
@@ -467,6 +490,8 @@ static enum result read_work(struct engine_execution *execution, struct engine_t
     token->guard = flag != 0;
     REQUIRE(engine_fields_time(fields[TOKEN_CALLED], 0, &token->called_ms));
     REQUIRE(engine_fields_time(fields[TOKEN_ANSWERED], 0, &token->answered_ms));
+    REQUIRE(take_u8(fields[TOKEN_GAVE_OUTPUT], 1, &flag));
+    token->gave_output = flag != 0;
     token->own = engine_part_keep(execution, fields[TOKEN_OWN]);
     token->local = engine_part_keep(execution, fields[TOKEN_LOCAL]);
     token->output = engine_part_keep(execution, fields[TOKEN_OUTPUT]);

@@ -5,6 +5,7 @@
  */
 #include "engine/encode.h"
 
+#include "engine/block.h"
 #include "engine/state.h"
 #include "engine/token.h"
 #include "engine/wait.h"
@@ -163,6 +164,7 @@ static uint32_t write_work_pairs(const struct engine_execution *execution,
     ENGINE_OPTIONAL_UINT("shown", (uint32_t)token->shown);
     ENGINE_OPTIONAL_UINT("armed", (uint32_t)token->armed);
     ENGINE_OPTIONAL_UINT("guard", (uint32_t)token->guard);
+    ENGINE_OPTIONAL_UINT("gaveOutput", (uint32_t)token->gave_output);
     ENGINE_OPTIONAL_TIME("calledAt", token->called_ms, token->called_ms != 0);
     ENGINE_OPTIONAL_TIME("answeredAt", token->answered_ms, token->answered_ms != 0);
     ENGINE_OPTIONAL_VALUE("own", token->own);
@@ -281,6 +283,27 @@ static void write_records(const struct engine_execution *execution,
     }
 }
 
+/* What the blocks of a scheme came to; those that were never activated are left out. */
+static uint32_t write_blocks(const struct engine_scope *scope, struct wire_writer *writer)
+{
+    const struct engine_process *process = scope->process;
+    if (scope->blocks == NULL) {
+        return 0;
+    }
+    uint32_t count = 0;
+    ENGINE_PACK(writer, "blocks");
+    size_t mark = wire_open_map(writer);
+    for (uint32_t i = 0; i < process->node_count; i++) {
+        if (scope->blocks[i] != ENGINE_BLOCK_IDLE) {
+            engine_pack_string(writer, process->nodes[i].id);
+            wire_write_text(writer, engine_block_state_name(scope->blocks[i]));
+            count++;
+        }
+    }
+    wire_close_map(writer, mark, count);
+    return 1;
+}
+
 static uint32_t write_body_pairs(const struct engine_execution *execution,
                                  const struct engine_scope *body, struct wire_writer *writer,
                                  bool whole)
@@ -323,6 +346,7 @@ void engine_encode_scope(const struct engine_execution *execution, const struct 
     ENGINE_OPTIONAL_UINT("inner", scope->inner);
     ENGINE_OPTIONAL_VALUE("variables", scope->variables);
     ENGINE_OPTIONAL_VALUE("nodes", scope->nodes);
+    count += whole ? write_blocks(scope, writer) : 0;
     if (whole && scope->records.count > 0) {
         ENGINE_PACK(writer, "records");
         write_records(execution, scope, writer);
@@ -413,7 +437,7 @@ static uint32_t write_places(const struct engine_execution *execution, struct wi
         write_records(execution, root, writer);
         count++;
     }
-    return count;
+    return root == NULL ? count : count + write_blocks(root, writer);
 }
 
 static uint32_t flags_of(const struct engine_execution *execution)

@@ -81,6 +81,17 @@ enum engine_input_kind {
     ENGINE_IN_MESSAGE,
     /* A signal: every subscription of that name takes it. RESULT_NOT_FOUND: there is none. */
     ENGINE_IN_SIGNAL,
+    /*
+     * To another version of its process: `process`, with `mapping`. Refused whole when anything
+     * that it stands on has no counterpart there (engine/migration.h); the message names it.
+     */
+    ENGINE_IN_MIGRATE,
+    /*
+     * Begin, on an execution made by engine_new, where it stood in another engine
+     * (engine/foreign.h). Its request, context and variables are those of engine_start.
+     */
+    ENGINE_IN_IMPORT,
+    ENGINE_IN_COUNT
 };
 
 struct engine_input {
@@ -98,6 +109,10 @@ struct engine_input {
     struct span name;            /* MESSAGE, SIGNAL */
     struct span correlation_key; /* MESSAGE: text, or empty */
     struct span message_id;      /* MESSAGE: for the journal, or empty */
+    const struct engine_process *process; /* MIGRATE: of the same id, deployed */
+    struct span
+        foreign; /* IMPORT: MAP: active, passed, and response, module, nodes (docs/protocol.md) */
+    struct span mapping; /* MIGRATE: MAP of old node (or flow) ids to new ones, or empty */
 };
 
 /* What a new execution starts with; copied by engine_new. Payloads are MAP values or empty. */
@@ -276,6 +291,10 @@ uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wir
 /* executionMap as one ARRAY value: {sequence, stepId, taskId, at, token, process?} each, oldest
  * first, at most LIMIT_HISTORY. */
 void engine_steps(const struct engine_execution *execution, struct wire_writer *writer);
+/* Block states of a block scheme (engine.md 5) as one MAP value {block: "Pending" "Completed"
+ * "Suspended" or "Aborted"}, blocks that were never activated left out. False: it is no scheme, and
+ * nothing was written. */
+bool engine_blocks(const struct engine_execution *execution, struct wire_writer *writer);
 /*
  * What it listens for now: {token, taskId, kind: "message" or "signal", name, correlationKey?} each
  * as one value; returns how many. It changes with every call of engine_accept and engine_advance; a

@@ -28,6 +28,13 @@ static void write_identity(struct engine_execution *execution)
     execution->identity = wire_writer_span(&writer);
 }
 
+void engine_execution_set_process(struct engine_execution *execution,
+                                  const struct engine_process *process)
+{
+    execution->process = process;
+    write_identity(execution);
+}
+
 struct engine_execution *engine_execution_make(const struct engine_library *library,
                                                const struct engine_start *start, int64_t created_ms)
 {
@@ -251,6 +258,17 @@ static void keep_first(struct arena *arena, struct span *first, struct span *now
     }
 }
 
+static void keep_blocks(struct arena *arena, struct engine_scope *scope)
+{
+    if (scope->blocks != NULL) {
+        uint8_t *blocks = arena_alloc(arena, scope->process->node_count);
+        if (blocks != NULL) { /* else it is latched */
+            memcpy(blocks, scope->blocks, scope->process->node_count);
+        }
+        scope->blocks = blocks;
+    }
+}
+
 static void keep_scopes(struct engine_execution *execution, struct arena *arena)
 {
     if (execution->scope_order.count == 0) { /* before the first run */
@@ -265,6 +283,7 @@ static void keep_scopes(struct engine_execution *execution, struct arena *arena)
         }
         keep(arena, &scope->nodes);
         keep(arena, &scope->items);
+        keep_blocks(arena, scope);
         for (ENGINE_EACH(struct engine_instance_result, result, &execution->results,
                          &scope->results, ENGINE_LINK_FIRST)) {
             keep(arena, &result->value);

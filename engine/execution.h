@@ -131,6 +131,7 @@ struct engine_token {
     uint8_t phase;            /* CALLING: enum engine_phase */
     bool shown;               /* its step's blob was asked for */
     bool armed;               /* its boundary timers were armed */
+    bool gave_output; /* `output` is of this step, so it is a block's result */
     bool guard; /* before an event sub-process, for as long as the scope lives; no part of `live` */
     int64_t called_ms;   /* its step's newest module call left; 0: none */
     int64_t answered_ms; /* and was answered; 0: not yet */
@@ -218,6 +219,8 @@ struct engine_scope {
     uint32_t inner; /* COMPENSATION: its newest records, for the event sub-process that begins */
     struct span variables; /* MAP: `execution` of a process, local variables of a sub-process */
     struct span nodes;     /* MAP: outputs by node id, of a process */
+    uint8_t *blocks; /* what each node came to last (enum engine_block_state): of a process that is
+                        a block scheme; else NULL */
 };
 
 enum { ENGINE_LINK_ALL = ENGINE_LINK_FIRST, ENGINE_LINK_SIBLINGS = ENGINE_LINK_SECOND };
@@ -396,6 +399,9 @@ void engine_execution_set_started(struct engine_execution *execution, int64_t st
 struct engine_execution *engine_execution_make(const struct engine_library *library,
                                                const struct engine_start *start,
                                                int64_t created_ms);
+/* It runs another version from now on. */
+void engine_execution_set_process(struct engine_execution *execution,
+                                  const struct engine_process *process);
 /* Copies what lives into a fresh arena if garbage outweighs it. Nobody may hold a pointer into the
  * execution. */
 void engine_execution_tidy(struct engine_execution *execution);

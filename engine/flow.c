@@ -10,6 +10,7 @@
 #include "engine/scope.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
+#include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 
 static bool choice_init(struct engine_decision *decision, const struct engine_visit *visit,
@@ -153,6 +154,38 @@ bool engine_flow_choose_inclusive(struct engine_decision *decision,
                                   const struct engine_visit *visit, struct engine_choice *choice)
 {
     return choose_true(decision, visit, choice, true);
+}
+
+/* The text that faces compare with: a result that is no text stands for its JSON (model.h). */
+static struct span text_of_result(struct engine_decision *decision,
+                                  const struct engine_token *token)
+{
+    struct span text = SPAN_EMPTY;
+    if (!token->gave_output || wire_is(token->output, WIRE_NIL)) {
+        return SPAN_EMPTY;
+    }
+    if (wire_is(token->output, WIRE_STRING)) {
+        return wire_head(token->output).as.text;
+    }
+    enum result written = json_from_wire(token->output, JSON_COMPACT, decision->arena, &text);
+    return written == RESULT_OK ? text : SPAN_EMPTY;
+}
+
+/* engine.md 5: the faces with the block's result, and those without one. */
+bool engine_flow_choose_result(struct engine_decision *decision, const struct engine_visit *visit,
+                               struct engine_choice *choice)
+{
+    if (!choice_init(decision, visit, choice)) {
+        return false;
+    }
+    struct span result = text_of_result(decision, visit->token);
+    for (uint32_t i = 0; i < visit->node->outgoing.count; i++) {
+        const struct engine_flow *flow = &visit->scope->process->flows[visit->node->outgoing.at[i]];
+        if (flow->result.count == 0 || span_equal(flow->result, result)) {
+            choose(choice, flow->index);
+        }
+    }
+    return true;
 }
 
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,

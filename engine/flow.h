@@ -25,6 +25,9 @@ bool engine_flow_choose_inclusive(struct engine_decision *decision,
                                   const struct engine_visit *visit, struct engine_choice *choice);
 bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
                                  struct engine_choice *choice);
+/* The faces that a block's result activates; none is a dead end, no failure. */
+bool engine_flow_choose_result(struct engine_decision *decision, const struct engine_visit *visit,
+                               struct engine_choice *choice);
 /* The token goes on by the first flow, new ones by the others; by none, it is used up. */
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
                       const struct engine_choice *choice);

@@ -7,38 +7,111 @@
 #include "proto/base/assert.h"
 #include "proto/wire/writer.h"
 
-/* Of the join's incoming flows, how many hold a token, that of the one that arrives included. One
- * pass: a fork of thousands comes here as often as it has branches. */
-static uint32_t held_flows(const struct engine_decision *decision, const struct engine_visit *visit)
+/* Does the flow count for the join? Of a block's only those that lead forward (engine.md 5). */
+static bool counts(const struct engine_process *process, const struct engine_node *node,
+                   uint32_t flow)
 {
-    const struct engine_scope *scope = visit->scope;
-    uint32_t count = 1;
-    for (ENGINE_EACH(const struct engine_join_tokens, held, &decision->execution->joins,
-                     &scope->joins, ENGINE_LINK_FIRST)) {
-        count += held->flow != visit->token->flow &&
-                 scope->process->flows[held->flow].target == visit->node->index;
+    return process->flows[flow].target == node->index &&
+           !(node->join != ENGINE_JOIN_NONE && process->flows[flow].is_back);
+}
+
+static uint32_t wanted_flows(const struct engine_process *process, const struct engine_node *node)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->incoming.count; i++) {
+        count += counts(process, node, node->incoming.at[i]);
     }
     return count;
 }
 
+/* Of the join's incoming flows, how many hold a token; `besides` is not looked at. One pass: a fork
+ * of thousands comes here as often as it has branches. */
+static uint32_t held_flows(const struct engine_execution *execution,
+                           const struct engine_scope *scope, const struct engine_node *node,
+                           uint32_t besides)
+{
+    uint32_t count = 0;
+    for (ENGINE_EACH(const struct engine_join_tokens, held, &execution->joins, &scope->joins,
+                     ENGINE_LINK_FIRST)) {
+        count += held->flow != besides && counts(scope->process, node, held->flow);
+    }
+    return count;
+}
+
+static void fire(struct engine_decision *decision, const struct engine_scope *scope,
+                 const struct engine_node *node)
+{
+    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
+    event->token = engine_decision_token_id(decision);
+    event->scope = scope->slot.id;
+    event->node = node->index;
+}
+
+static void join(struct engine_decision *decision, const struct engine_visit *visit,
+                 uint32_t wanted)
+{
+    engine_emit_token(decision, ENGINE_EVENT_JOINED, visit->token);
+    uint32_t held =
+        1 + held_flows(decision->execution, visit->scope, visit->node, visit->token->flow);
+    ASSERT(held <= wanted);
+    if (held == wanted) {
+        fire(decision, visit->scope, visit->node);
+    }
+}
+
 void engine_join_arrive(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    struct engine_indexes incoming = visit->node->incoming;
     /* Without a flow it is the token that a fired join made, or one that starts here. */
-    if (incoming.count < 2 || visit->token->flow == ENGINE_NONE) {
+    if (visit->node->incoming.count < 2 || visit->token->flow == ENGINE_NONE) {
         engine_arrive_enter(decision, visit);
         return;
     }
-    engine_emit_token(decision, ENGINE_EVENT_JOINED, visit->token);
-    uint32_t held = held_flows(decision, visit);
-    ASSERT(held <= incoming.count);
-    if (held < incoming.count) {
+    join(decision, visit, visit->node->incoming.count);
+}
+
+void engine_join_arrive_block(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    const struct engine_process *process = visit->scope->process;
+    uint32_t flow = visit->token->flow;
+    if (flow == ENGINE_NONE || process->flows[flow].is_back ||
+        !engine_node_joins(process, visit->node)) {
+        engine_arrive_enter(decision, visit);
         return;
     }
-    struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
-    event->token = engine_decision_token_id(decision);
-    event->scope = visit->scope->slot.id;
-    event->node = visit->node->index;
+    join(decision, visit, wanted_flows(process, visit->node));
+}
+
+bool engine_join_is(const struct engine_process *process, const struct engine_node *node)
+{
+    return node->join != ENGINE_JOIN_NONE
+               ? engine_node_joins(process, node)
+               : node->reach != NULL ||
+                     (node->kind == ENGINE_PARALLEL_GATEWAY && node->incoming.count > 1);
+}
+
+bool engine_join_holds(const struct engine_process *process, uint32_t flow)
+{
+    const struct engine_node *node = &process->nodes[process->flows[flow].target];
+    return engine_join_is(process, node) && counts(process, node, flow);
+}
+
+bool engine_join_fire_complete(struct engine_decision *decision)
+{
+    const struct engine_execution *execution = decision->execution;
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        for (ENGINE_EACH(const struct engine_join_tokens, held, &execution->joins, &scope->joins,
+                         ENGINE_LINK_FIRST)) {
+            const struct engine_node *node =
+                &scope->process->nodes[scope->process->flows[held->flow].target];
+            if (node->reach == NULL && held_flows(execution, scope, node, ENGINE_NONE) ==
+                                           wanted_flows(scope->process, node)) {
+                fire(decision, scope, node);
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* ---- inclusive joins ---- */
@@ -134,10 +207,7 @@ bool engine_join_fire_inclusive(struct engine_decision *decision)
                 &scope->process->nodes[scope->process->flows[held->flow].target];
             if (join->reach != NULL && !named_before(execution, scope, held, join->index) &&
                 may_fire(execution, scope, join)) {
-                struct engine_event *event = engine_emit(decision, ENGINE_EVENT_JOIN_FIRED);
-                event->token = engine_decision_token_id(decision);
-                event->scope = scope->slot.id;
-                event->node = join->index;
+                fire(decision, scope, join);
                 return true;
             }
         }

@@ -12,6 +12,16 @@ void engine_join_arrive(struct engine_decision *decision, const struct engine_vi
 /* A token stands before an inclusive join: it joins; when the join fires is not for it to say. */
 void engine_join_arrive_inclusive(struct engine_decision *decision,
                                   const struct engine_visit *visit);
+/* A token stands before a block: it enters, or joins as at an AND join, where only faces that lead
+ * forward count (model.h, engine_join_rule). */
+void engine_join_arrive_block(struct engine_decision *decision, const struct engine_visit *visit);
+/* Does the node bring tokens of several flows together? */
+bool engine_join_is(const struct engine_process *process, const struct engine_node *node);
+/* Can a token wait on that flow, for others of its join? */
+bool engine_join_holds(const struct engine_process *process, uint32_t flow);
+/* Fires the first join whose flows all hold a token: after a migration one may have fewer flows
+ * than before. Inclusive joins are looked at below. False: there is none. */
+bool engine_join_fire_complete(struct engine_decision *decision);
 /* Fires the first inclusive join that nothing keeps waiting any more. False: there is none. To be
  * asked whenever a token moved, came or went. */
 bool engine_join_fire_inclusive(struct engine_decision *decision);

@@ -136,6 +136,15 @@ void engine_process_index(struct engine_process *process, struct arena *arena)
     process->slot_count = slots;
 }
 
+bool engine_node_joins(const struct engine_process *process, const struct engine_node *node)
+{
+    uint32_t forward = 0;
+    for (uint32_t i = 0; i < node->incoming.count; i++) {
+        forward += !process->flows[node->incoming.at[i]].is_back;
+    }
+    return node->join == ENGINE_JOIN_ALL && forward > 1;
+}
+
 const struct engine_node *engine_process_node(const struct engine_process *process, struct span id)
 {
     if (process->slots == NULL) {

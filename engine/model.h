@@ -325,6 +325,9 @@ static inline bool engine_node_leads_to(const struct engine_process *process,
     return (row[node / 8] >> (node % 8) & 1) != 0;
 }
 
+/* Is it a block that waits for several faces (engine_join_rule)? */
+bool engine_node_joins(const struct engine_process *process, const struct engine_node *node);
+
 void engine_definition_free(struct engine_definition *definition);
 /* NULL when absent. An empty id: the only executable process, or the first one. */
 const struct engine_process *engine_definition_find(const struct engine_definition *definition,

@@ -97,21 +97,24 @@ const char *engine_lifecycle_name(enum engine_lifecycle lifecycle)
 
 /* ---- verbs: [lifecycle][verb]; what is left out is InvalidTransition ---- */
 
-#define VERB_COUNT (ENGINE_IN_RETRY + 1)
-
-static const bool verb_table[ENGINE_LIFECYCLE_COUNT][VERB_COUNT] = {
+static const bool verb_table[ENGINE_LIFECYCLE_COUNT][ENGINE_IN_COUNT] = {
     [ENGINE_PENDING] = {[ENGINE_IN_ABORT] = true},
-    [ENGINE_RUNNING] = {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_ABORT] = true},
-    [ENGINE_SUSPENDED] =
-        {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_RESUME] = true, [ENGINE_IN_ABORT] = true},
-    [ENGINE_WAITING_FOR_HUMAN] = {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_ABORT] = true},
+    [ENGINE_RUNNING] =
+        {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_ABORT] = true, [ENGINE_IN_MIGRATE] = true},
+    [ENGINE_SUSPENDED] = {[ENGINE_IN_SUSPEND] = true,
+                          [ENGINE_IN_RESUME] = true,
+                          [ENGINE_IN_ABORT] = true,
+                          [ENGINE_IN_MIGRATE] = true},
+    [ENGINE_WAITING_FOR_HUMAN] =
+        {[ENGINE_IN_SUSPEND] = true, [ENGINE_IN_ABORT] = true, [ENGINE_IN_MIGRATE] = true},
     [ENGINE_COMPLETED] = {[ENGINE_IN_RESTART] = true},
-    [ENGINE_FAILED] = {[ENGINE_IN_RESTART] = true, [ENGINE_IN_RETRY] = true},
+    [ENGINE_FAILED] =
+        {[ENGINE_IN_RESTART] = true, [ENGINE_IN_RETRY] = true, [ENGINE_IN_MIGRATE] = true},
 };
 
 bool engine_state_allows(const struct engine_execution *execution, enum engine_input_kind verb)
 {
-    ASSERT(verb < VERB_COUNT);
+    ASSERT(verb < ENGINE_IN_COUNT);
     if (!verb_table[engine_lifecycle_of(execution)][verb]) {
         return false;
     }
@@ -124,6 +127,8 @@ bool engine_state_allows(const struct engine_execution *execution, enum engine_i
         return execution->suspended;
     case ENGINE_IN_RETRY:
         return execution->end == ENGINE_END_FAILED;
+    case ENGINE_IN_MIGRATE: /* what was aborted has nothing left to move */
+        return execution->end != ENGINE_END_ABORTED;
     case ENGINE_IN_START:
     case ENGINE_IN_CALL_DONE:
     case ENGINE_IN_CALLBACK:
@@ -132,6 +137,8 @@ bool engine_state_allows(const struct engine_execution *execution, enum engine_i
     case ENGINE_IN_SIGNAL:
     case ENGINE_IN_ABORT:
     case ENGINE_IN_RESTART:
+    case ENGINE_IN_IMPORT:
+    case ENGINE_IN_COUNT:
         break;
     }
     return true;
@@ -139,14 +146,16 @@ bool engine_state_allows(const struct engine_execution *execution, enum engine_i
 
 const char *engine_verb_name(enum engine_input_kind verb)
 {
-    static const char *const names[VERB_COUNT] = {
+    static const char *const names[ENGINE_IN_COUNT] = {
         [ENGINE_IN_START] = "start",       [ENGINE_IN_CALL_DONE] = "call done",
         [ENGINE_IN_CALLBACK] = "callback", [ENGINE_IN_TIMER] = "timer",
         [ENGINE_IN_SUSPEND] = "suspend",   [ENGINE_IN_RESUME] = "resume",
         [ENGINE_IN_ABORT] = "abort",       [ENGINE_IN_RESTART] = "restart",
-        [ENGINE_IN_RETRY] = "retry",
+        [ENGINE_IN_RETRY] = "retry",       [ENGINE_IN_MESSAGE] = "give a message to",
+        [ENGINE_IN_SIGNAL] = "signal",     [ENGINE_IN_MIGRATE] = "migrate",
+        [ENGINE_IN_IMPORT] = "import",
     };
-    ASSERT(verb < VERB_COUNT);
+    ASSERT(verb < ENGINE_IN_COUNT);
     return names[verb];
 }
 

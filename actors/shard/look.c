@@ -48,6 +48,18 @@ static uint32_t definition_pairs(struct actor_shard *shard, const struct engine_
     return 1;
 }
 
+/* Seed 004's block states, where the process is a block scheme. */
+static uint32_t block_pairs(const struct engine_execution *execution, struct wire_writer *writer)
+{
+    size_t before = writer->count;
+    wire_write_text(writer, "blocks");
+    if (engine_blocks(execution, writer)) {
+        return 1;
+    }
+    writer->count = before;
+    return 0;
+}
+
 /* "payloads" and "map" are read from the same bytes that are stored. */
 static uint32_t included_pairs(struct actor_shard *shard, const struct asking *asking,
                                struct actor_work *work, const struct engine_view *view,
@@ -125,6 +137,7 @@ void asking_get(struct actor_shard *shard, struct asking *asking)
     wire_pair_time(&writer, "startedAt", view.started_ms);
     wire_pair_time(&writer, "updatedAt", view.updated_ms);
     pairs += 4;
+    pairs += block_pairs(work->execution, &writer);
     pairs += included_pairs(shard, asking, work, &view, &writer);
     struct span body = actor_reply_close(&writer, mark, pairs);
     shard_reply(shard, asking->message, true, body,

@@ -1,5 +1,5 @@
 /*
- * start.c: a new execution.
+ * start.c: a new execution: begun here, or imported from where it ran before.
  */
 #include "actors/shard/asking.h"
 #include "proto/base/assert.h"
@@ -95,17 +95,25 @@ static bool is_leaving(struct actor_shard *shard, const struct asking *asking)
     return slot != NULL && slot->work != NULL && slot->work->forgotten;
 }
 
-struct actor_work *shard_begin_by(struct actor_shard *shard, const struct engine_start *start)
+struct actor_work *shard_start_by(struct actor_shard *shard, const struct proto_publish *published)
 {
-    struct span id = execution_id_span(&start->id);
-    bool has_start =
-        start->process != NULL && (start->start_node.count == 0 ||
-                                   engine_process_node(start->process, start->start_node) != NULL);
-    if (!has_start || shard_slot_find(shard, id) != NULL) {
+    const struct engine_library *library = &shard->library.engine;
+    const struct engine_process *process =
+        library->process(library, published->project, published->process, 0);
+    struct engine_start start = {
+        .id = published->execution_id,
+        .workspace = published->workspace,
+        .project = published->project,
+        .execution = wire_is(published->payload, WIRE_MAP) ? published->payload : SPAN_EMPTY,
+        .process = process,
+        .start_node = published->node,
+    };
+    struct span id = execution_id_span(&published->execution_id);
+    if (process == NULL || engine_process_node(process, published->node) == NULL ||
+        shard_slot_find(shard, id) != NULL) {
         return NULL;
     }
-    struct engine_execution *execution =
-        engine_new(&shard->library.engine, start, shard->now.unix_ms);
+    struct engine_execution *execution = engine_new(library, &start, shard->now.unix_ms);
     struct actor_slot *slot = execution == NULL ? NULL : shard_slot_new(shard, id);
     if (slot == NULL) {
         if (execution != NULL) {
@@ -157,7 +165,10 @@ void asking_start(struct actor_shard *shard, struct asking *asking)
     }
     work->over = true; /* should it be refused, it goes when the turn settles */
     shard_unsettle(shard, work);
-    struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = shard->now.unix_ms};
+    bool imports = asking->operation == PROTO_OP_IMPORT;
+    struct engine_input input = {.kind = imports ? ENGINE_IN_IMPORT : ENGINE_IN_START,
+                                 .now_ms = shard->now.unix_ms,
+                                 .foreign = asking->message->as.request.body};
     enum result result = asking_submit(shard, asking, work, &input, asking_wants_accepted(asking));
     if (result == RESULT_OK) {
         actor_count(&shard->counters.started, 1);

@@ -42,7 +42,7 @@ static void callback(struct actor_shard *shard, struct asking *asking)
 static const enum engine_input_kind verb_inputs[PROTO_OP_COUNT] = {
     [PROTO_OP_SUSPEND] = ENGINE_IN_SUSPEND, [PROTO_OP_RESUME] = ENGINE_IN_RESUME,
     [PROTO_OP_ABORT] = ENGINE_IN_ABORT,     [PROTO_OP_RESTART] = ENGINE_IN_RESTART,
-    [PROTO_OP_RETRY] = ENGINE_IN_RETRY,
+    [PROTO_OP_RETRY] = ENGINE_IN_RETRY,     [PROTO_OP_MIGRATE] = ENGINE_IN_MIGRATE,
 };
 
 /* Suspend and abort are answered with the state they made; the others with that at their segment's
@@ -51,6 +51,29 @@ static bool answers_at_once(const struct asking *asking)
 {
     return asking->operation == PROTO_OP_SUSPEND || asking->operation == PROTO_OP_ABORT ||
            asking_wants_accepted(asking);
+}
+
+/* The version that it is to run; false: there is none, which was said. */
+static bool find_target(struct actor_shard *shard, struct asking *asking, struct actor_work *work,
+                        struct engine_input *input)
+{
+    struct engine_view view;
+    engine_look(work->execution, &view);
+    const struct engine_library *library = &shard->library.engine;
+    int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_TO_VERSION, 0);
+    input->mapping = asking_field(asking, ACTOR_FIELD_MAPPING);
+    input->process = library->process(library, view.project, view.process, (uint32_t)version);
+    if (input->process != NULL) {
+        return true;
+    }
+    asking_refuse(shard, asking,
+                  &(struct actor_refusal){
+                      .error = PROTO_ERROR_DefinitionNotFound,
+                      .message = arena_format(&shard->turn, "process \"%.*s\" has no version %lld",
+                                              SPAN_ARG(view.process), (long long)version),
+                      .execution_id = execution_id_span(&asking->id)},
+                  work);
+    return false;
 }
 
 static void operate(struct actor_shard *shard, struct asking *asking)
@@ -69,6 +92,9 @@ static void operate(struct actor_shard *shard, struct asking *asking)
                                  .now_ms = shard->now.unix_ms,
                                  .task_id = asking_text(asking, ACTOR_FIELD_TASK_ID, ""),
                                  .reason = asking_text(asking, ACTOR_FIELD_REASON, "")};
+    if (asking->operation == PROTO_OP_MIGRATE && !find_target(shard, asking, work, &input)) {
+        return;
+    }
     enum result result = asking_submit(shard, asking, work, &input, answers_at_once(asking));
     if (result != RESULT_OK && asking->message != NULL) {
         asking_refuse_accept(shard, asking, work);
@@ -255,6 +281,7 @@ static void (*const verbs[PROTO_OP_COUNT])(struct actor_shard *shard, struct ask
     [PROTO_OP_RESUME] = operate,         [PROTO_OP_ABORT] = operate,
     [PROTO_OP_MESSAGE] = asking_publish, [PROTO_OP_SIGNAL] = asking_publish,
     [PROTO_OP_RESTART] = operate,        [PROTO_OP_RETRY] = operate,
+    [PROTO_OP_MIGRATE] = operate,        [PROTO_OP_IMPORT] = asking_start,
     [PROTO_OP_DELETE] = forget,
 };
 

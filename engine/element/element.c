@@ -27,6 +27,9 @@ bool engine_element_executes(enum engine_kind kind)
 const struct engine_element_ops *engine_element_in(const struct engine_scope *scope,
                                                    const struct engine_node *node)
 {
+    if (node->join != ENGINE_JOIN_NONE) {
+        return engine_element_block(node);
+    }
     return node->loop.kind != ENGINE_LOOP_NONE && scope->kind != ENGINE_SCOPE_BODY
                ? &engine_element_loop
                : engine_element_of(node->kind);

@@ -27,10 +27,12 @@ struct engine_element_ops {
 
 const struct engine_element_ops *engine_element_of(enum engine_kind kind);
 /* Of a node's token in that scope: one with a loop marker has the row below, its instances that of
- * the kind. */
+ * the kind; a block has one of its own. */
 const struct engine_element_ops *engine_element_in(const struct engine_scope *scope,
                                                    const struct engine_node *node);
 extern const struct engine_element_ops engine_element_loop; /* engine/loop.c */
+/* Of a block of a block scheme. */
+const struct engine_element_ops *engine_element_block(const struct engine_node *node);
 
 /* Does the core execute this kind, or is it only read? Which events and markers it may bear:
  * engine/read/support.c. */

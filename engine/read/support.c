@@ -40,7 +40,7 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
         {
             [ENGINE_ON_NONE] = SUPPORT_FULL,
             [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
-            [ENGINE_ON_TIMER] = SUPPORT_FULL,
+            [ENGINE_ON_TIMER] = SUPPORT_BY_HAND,
             [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_CONDITION] = SUPPORT_BY_HAND,
         },
@@ -121,8 +121,8 @@ static const struct {
     [SUPPORT_EVENT_SUB_PROCESS] = {SUPPORT_FULL, "an event sub-process"},
     [SUPPORT_INSTANTIATING] = {SUPPORT_FULL, "instantiate=\"true\""},
     [SUPPORT_SEVERAL_TRIGGERS] = {SUPPORT_FULL, "an event with several triggers"},
-    [SUPPORT_BLOCK_JOIN] = {SUPPORT_LATER, "a block that waits for several faces"},
-    [SUPPORT_BLOCK_RESULT] = {SUPPORT_LATER, "a block whose result selects its faces"},
+    [SUPPORT_BLOCK_JOIN] = {SUPPORT_FULL, "a block that waits for several faces"},
+    [SUPPORT_BLOCK_RESULT] = {SUPPORT_FULL, "a block whose result selects its faces"},
 };
 
 /* "a <before><event> <after>" */
@@ -233,24 +233,10 @@ static void judge_event(const struct engine_process *process, const struct engin
     if (node->event_count > 1 && !is_told_apart(node)) {
         lower(out, SUPPORT_LATER, "an event with triggers of such different kinds");
     }
-    if (node->event_count > 1 && place == SUPPORT_START && node->parallel_multiple) {
-        lower(out, SUPPORT_LATER, "a start event that waits for all of its triggers");
-    }
     if (node->event_count > 1 && place != SUPPORT_START) {
         lower(out, markers[SUPPORT_SEVERAL_TRIGGERS].support,
               markers[SUPPORT_SEVERAL_TRIGGERS].what);
     }
-}
-
-/* model.h, engine_join_rule: with less than two faces that lead forward there is nothing to wait
- * for. */
-static bool waits_for_faces(const struct engine_process *process, const struct engine_node *node)
-{
-    uint32_t forward = 0;
-    for (uint32_t i = 0; i < node->incoming.count; i++) {
-        forward += !process->flows[node->incoming.at[i]].is_back;
-    }
-    return node->join == ENGINE_JOIN_ALL && forward > 1;
 }
 
 static bool selects_faces(const struct engine_process *process, const struct engine_node *node)
@@ -273,7 +259,7 @@ static void judge_markers(const struct engine_process *process, const struct eng
         [SUPPORT_COMPENSATION_HANDLER] = node->for_compensation,
         [SUPPORT_EVENT_SUB_PROCESS] = node->triggered_by_event,
         [SUPPORT_INSTANTIATING] = node->instantiate,
-        [SUPPORT_BLOCK_JOIN] = waits_for_faces(process, node),
+        [SUPPORT_BLOCK_JOIN] = engine_node_joins(process, node),
         [SUPPORT_BLOCK_RESULT] = selects_faces(process, node),
     };
     for (size_t i = 0; i < SUPPORT_MARKER_COUNT; i++) {

@@ -17,20 +17,6 @@ struct plain {
     struct engine_flow *flows;
 };
 
-static uint32_t count_forward(const struct engine_process *process, const struct engine_node *node)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < node->incoming.count; i++) {
-        count += !process->flows[node->incoming.at[i]].is_back;
-    }
-    return count;
-}
-
-static bool waits(const struct engine_process *process, const struct engine_node *node)
-{
-    return node->join == ENGINE_JOIN_ALL && count_forward(process, node) > 1;
-}
-
 static uint32_t count_results(const struct engine_process *process, const struct engine_node *node)
 {
     uint32_t count = 0;
@@ -164,7 +150,7 @@ static struct extent measure(const struct engine_process *process)
 {
     struct extent extent = {0};
     for (uint32_t i = 0; i < process->node_count; i++) {
-        extent.joins += waits(process, &process->nodes[i]);
+        extent.joins += engine_node_joins(process, &process->nodes[i]);
         extent.ends += ends_dead(process, &process->nodes[i]);
         extent.has_results |= count_results(process, &process->nodes[i]) > 0;
     }
@@ -203,7 +189,7 @@ const struct engine_process *engine_write_plain(struct writing *writing)
         return NULL;
     }
     for (uint32_t i = 0; i < from->node_count; i++) {
-        if (waits(from, &from->nodes[i])) {
+        if (engine_node_joins(from, &from->nodes[i])) {
             add_join(&plain, &from->nodes[i]);
         }
         add_conditions(&plain, &from->nodes[i]);

@@ -1,6 +1,7 @@
 /*
  * Random lives: models with everything that is executed, driven by random inputs from a seed:
- * replies of all kinds, doubled and late ones, callbacks, time, crashes, operator verbs. world.c
+ * replies of all kinds, doubled and late ones, callbacks, time, crashes, operator verbs, migrations
+ * to and fro. world.c
  * checks after every call that replay and decode give the same bytes and that tokens are conserved;
  * here it is checked that a run that is let alone comes to an end or to a wait that is real.
  */
@@ -10,7 +11,7 @@
 
 #include "tests/conformance/world.h"
 
-enum { SEEDS = 400, ACTIONS = 60, SETTLE_ROUNDS = 300 };
+enum { SEEDS = 450, ACTIONS = 60, SETTLE_ROUNDS = 300 };
 
 /* SplitMix64 (Steele, Lea, Flood 2014): the test's own randomness, the same on every machine. */
 static uint64_t next_random(uint64_t *state)
@@ -31,6 +32,10 @@ static uint32_t below(uint64_t *state, uint32_t limit)
     "'><timerEventDefinition><" kind ">" text "</" kind "></timerEventDefinition></boundaryEvent>"
 #define ANY_ERROR_ON(id, host)                                                                     \
     "<boundaryEvent id='" id "' attachedToRef='" host "'><errorEventDefinition/></boundaryEvent>"
+
+#define BLOCK(id, type) "{\"id\":\"" id "\",\"type\":\"" type "\"}"
+#define HANDLED(id)     "{\"id\":\"" id "\",\"type\":\"Block\",\"handler\":\"svc\"}"
+#define FACE(from, to)  "{\"from\":\"" from "\",\"to\":\"" to "\"}"
 
 static const char *const models[] = {
     /* fork, join, timers on tasks, a loop by exclusive gateway */
@@ -175,6 +180,21 @@ static const char *const models[] = {
                      FLOW("i", "g") FLOW("s", "a") FLOW("a", "t") FLOW("t", "u") FLOW("g", "cm")
                          FLOW("g", "ct") FLOW("cm", "all") FLOW("ct", "e") FLOW("all", "e")
                              FLOW("u", "e") FLOW("bm", "note") FLOW("bc", "note") FLOW("bs", "e"))),
+    /* a block scheme: joins, results, a loop, a dead end, a finish that aborts */
+    "{\"id\":\"p\",\"blocks\":[" BLOCK("s", "StartBlock") "," HANDLED("m") "," HANDLED("a") "," HANDLED("b") "," HANDLED("qa") "," HANDLED("fix") "," HANDLED("u") "," BLOCK("b1", "OrBlock") "," BLOCK("f", "FinishBlock") "],\"faces\":[" FACE(
+        "s",
+        "m") "," FACE("s",
+                      "u") "," FACE("m",
+                                    "a") "," FACE("m",
+                                                  "b") "," FACE("a",
+                                                                "qa") "," FACE("b",
+                                                                               "qa") "," FACE("a",
+                                                                                              "b1") "," FACE("b",
+                                                                                                             "b1") "," FACE("qa",
+                                                                                                                            "fix") ","
+                                                                                                                                   "{\"from\":\"qa\",\"to\":\"m\",\"result\":\"o\"}," FACE(
+                                                                                                                                       "fix",
+                                                                                                                                       "f") "]}",
 };
 
 static const char modules[] =
@@ -238,8 +258,10 @@ static void act(struct world *world, uint64_t *random)
         world_pass(world, below(random, 40000));
     } else if (choice < 87) {
         world_sleep(world, below(random, 400000));
-    } else if (choice < 92) {
+    } else if (choice < 91) {
         world_crash(world);
+    } else if (choice < 93) {
+        (void)world_migrate(world, world->execution->process->version == 1 ? 2 : 1, NULL);
     } else {
         (void)world_verb(world, verbs[below(random, sizeof verbs / sizeof verbs[0])], NULL);
     }
@@ -273,12 +295,33 @@ static bool settle(struct world *world)
     return false;
 }
 
+/* The same process with one node more, before all others: so all are numbered otherwise. */
+static void deploy_another(struct world *world, const char *model)
+{
+    bool is_bpmn = model[0] == '<';
+    const char *mark = is_bpmn ? "isExecutable='true'>" : "\"blocks\":[";
+    const char *node = is_bpmn ? "<task id='more'/>" : "{\"id\":\"more\",\"type\":\"Block\"},";
+    const char *rest = strstr(model, mark) + strlen(mark);
+    char text[16384];
+    int length = snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - model), model, node, rest);
+    cr_assert(length > 0 && (size_t)length < sizeof text);
+    world_deploy(world, text);
+}
+
 static void live(uint64_t seed, uint64_t event_counts[ENGINE_EVENT_TYPE_COUNT])
 {
     struct world world;
     uint64_t random = seed;
-    world_open(&world, models[below(&random, sizeof models / sizeof models[0])], modules);
-    world_start(&world, "{\"k\":1}", "{\"again\":false}");
+    const char *model = models[below(&random, sizeof models / sizeof models[0])];
+    world_open(&world, model, modules);
+    deploy_another(&world, model);
+    if (below(&random, 8) == 0) { /* the same, said to have stood before its start */
+        bool imported = world_import(&world, "{\"request\":{\"k\":1},\"active\":[\"s\"],"
+                                             "\"execution\":{\"again\":false}}");
+        cr_assert(imported, "%.*s", SPAN_ARG(world.refusal));
+    } else {
+        world_start(&world, "{\"k\":1}", "{\"again\":false}");
+    }
     for (unsigned i = 0; i < ACTIONS; i++) {
         act(&world, &random);
     }
@@ -308,7 +351,7 @@ Test(random, lives_keep_every_promise_and_meet_every_event, .timeout = 600)
     }
     for (enum engine_event_type type = ENGINE_EVENT_NONE + 1; type < ENGINE_EVENT_TYPE_COUNT;
          type++) {
-        cr_expect_geq(event_counts[type], 20, "\"%s\" happened %llu times", engine_event_name(type),
+        cr_expect_geq(event_counts[type], 12, "\"%s\" happened %llu times", engine_event_name(type),
                       (unsigned long long)event_counts[type]);
     }
 }

@@ -24,9 +24,13 @@ static const struct engine_process *find_process(const struct engine_library *se
                                                  uint32_t version)
 {
     (void)project;
-    (void)version;
+    const struct world *world = (const struct world *)self;
+    if (version > world->newer_count + 1) {
+        return NULL;
+    }
+    version = version == 0 ? world->newer_count + 1 : version;
     const struct engine_process *process =
-        engine_definition_find(((const struct world *)self)->definition, id);
+        engine_definition_find(version == 1 ? world->definition : world->newer[version - 2], id);
     return process != NULL && (id.count == 0 || span_equal(process->id, id)) ? process : NULL;
 }
 
@@ -72,20 +76,40 @@ static void print_problems(struct engine_report *report)
     arena_release(&arena);
 }
 
-void world_open(struct world *world, const char *bpmn, const char *modules)
+static struct engine_definition *read_definition(const char *text, uint32_t version)
+{
+    struct engine_report report;
+    struct engine_definition *definition;
+    engine_report_init(&report, span_text("test"));
+    enum result result = engine_read(span_text("test"), span_text(text), &report, &definition);
+    if (result != RESULT_OK) {
+        print_problems(&report);
+    }
+    ASSERT(result == RESULT_OK);
+    engine_report_release(&report);
+    for (uint32_t i = 0; i < definition->process_count; i++) {
+        definition->processes[i].version = version;
+    }
+    return definition;
+}
+
+void world_deploy(struct world *world, const char *text)
+{
+    ASSERT(world->newer_count < WORLD_NEWER_MAX);
+    world->newer[world->newer_count] = read_definition(text, world->newer_count + 2);
+    world->newer_count++;
+}
+
+void world_open(struct world *world, const char *text, const char *modules)
 {
     struct engine_report report;
     memset(world, 0, sizeof *world);
     world->library = (struct engine_library){.process = find_process, .modules = find_modules};
     world->now_ms = WORLD_CLOCK_START_MS;
     arena_init(&world->arena, 64u << 10, WORLD_ARENA_BYTES);
+    world->definition = read_definition(text, 1);
     engine_report_init(&report, span_text("test"));
-    enum result result =
-        engine_read(span_text("test.bpmn"), span_text(bpmn), &report, &world->definition);
-    if (result != RESULT_OK) {
-        print_problems(&report);
-    }
-    ASSERT(result == RESULT_OK);
+    enum result result;
     struct span list = arena_format(&world->arena, "{\"modules\":%s}",
                                     modules == NULL ? DEFAULT_MODULES : modules);
     result = engine_read_modules(span_text("modules.json"),
@@ -104,6 +128,9 @@ void world_close(struct world *world)
     engine_free(world->shadow);
     engine_modules_free(world->modules);
     engine_definition_free(world->definition);
+    for (uint32_t i = 0; i < world->newer_count; i++) {
+        engine_definition_free(world->newer[i]);
+    }
     arena_release(&world->arena);
 }
 
@@ -444,8 +471,11 @@ static enum result accept(struct world *world, struct engine_input *input)
            result == RESULT_NOT_FOUND);
     ASSERT(result == RESULT_OK || output.event_count == 0);
     world->error = output.error;
+    world->refusal = arena_copy(&world->arena, output.error_message);
     world->error_details = arena_copy(&world->arena, output.error_details);
-    check_standing(world, &output);
+    if (world->execution->run > 0) { /* else it was refused before anything was */
+        check_standing(world, &output);
+    }
     take_effects(world, &output);
     arena_release(&arena);
     if (result == RESULT_OK) {
@@ -613,6 +643,49 @@ bool world_verb(struct world *world, enum engine_input_kind verb, const char *ta
 {
     struct engine_input input = {.kind = verb, .task_id = span_text(task_id)};
     return accept(world, &input) == RESULT_OK;
+}
+
+bool world_migrate(struct world *world, uint32_t version, const char *mapping)
+{
+    struct engine_input input = {.kind = ENGINE_IN_MIGRATE,
+                                 .process = find_process(&world->library, span_text("default"),
+                                                         world->execution->process->id, version),
+                                 .mapping = value_of(world, mapping)};
+    ASSERT(input.process != NULL);
+    return accept(world, &input) == RESULT_OK;
+}
+
+bool world_import(struct world *world, const char *foreign)
+{
+    struct span map = value_of(world, foreign);
+    struct engine_start start = {
+        .workspace = span_text("default"),
+        .project = span_text("default"),
+        .request = wire_find_text(map, "request"),
+        .context = wire_find_text(map, "context"),
+        .execution = wire_find_text(map, "execution"),
+        .process = &world->definition->processes[0],
+    };
+    enum result parsed =
+        execution_id_parse(span_text("01930000-0000-7000-8000-000000000001"), &start.id);
+    ASSERT(parsed == RESULT_OK && world->execution == NULL);
+    world->execution = engine_new(&world->library, &start, world->now_ms);
+    ASSERT(world->execution != NULL);
+    struct engine_input input = {.kind = ENGINE_IN_IMPORT, .foreign = map};
+    if (accept(world, &input) == RESULT_OK) {
+        return true;
+    }
+    engine_free(world->execution);
+    world->execution = NULL;
+    return false;
+}
+
+const char *world_blocks(struct world *world)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, &world->arena, 256);
+    return engine_blocks(world->execution, &writer) ? json_of(world, wire_writer_span(&writer))
+                                                    : "";
 }
 
 static void fire(struct world *world)

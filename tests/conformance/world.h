@@ -37,6 +37,7 @@
 #define AND(id) "<parallelGateway id='" id "'/>"
 #define XOR(id) "<exclusiveGateway id='" id "'/>"
 
+#define WORLD_NEWER_MAX      4u
 #define WORLD_CLOCK_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 
 struct world_call {
@@ -48,6 +49,8 @@ struct world_call {
 struct world {
     struct engine_library library; /* first: the engine hands it back */
     struct engine_definition *definition;
+    struct engine_definition *newer[WORLD_NEWER_MAX]; /* versions 2 and so on of its processes */
+    uint32_t newer_count;
     struct engine_modules *modules;
     struct engine_execution *execution;
     struct engine_execution *shadow; /* only ever fed with encoded events */
@@ -64,12 +67,16 @@ struct world {
     char published[1024];    /* "name/key{payload} signal:name " */
     char audit_events[1024]; /* "started waiting completed " */
     enum proto_error error;  /* of the last refused input */
+    struct span refusal;     /* its message */
     struct span error_details;
     uint32_t event_counts[ENGINE_EVENT_TYPE_COUNT];
 };
 
-/* `modules`: the list of modules.json as JSON, or NULL: one that serves "svc". */
-void world_open(struct world *world, const char *bpmn, const char *modules);
+/* `text`: BPMN, a JSON graph or a block scheme. `modules`: the list of modules.json as JSON, or
+ * NULL: one that serves "svc". */
+void world_open(struct world *world, const char *text, const char *modules);
+/* The next version of its processes. */
+void world_deploy(struct world *world, const char *text);
 void world_close(struct world *world);
 
 /* Starts process "p" (the first one); JSON or NULL each. */
@@ -95,6 +102,12 @@ bool world_signal(struct world *world, const char *name, const char *payload);
 /* "catch:message:name/key boundary:signal:name": what it listens for. */
 const char *world_subscriptions(struct world *world);
 bool world_verb(struct world *world, enum engine_input_kind verb, const char *task_id);
+/* `mapping`: JSON or NULL. False: refused, see world->refusal. */
+bool world_migrate(struct world *world, uint32_t version, const char *mapping);
+/* A new execution of process "p" that ran elsewhere. False: refused, and there is none. */
+bool world_import(struct world *world, const char *foreign);
+/* Block states as JSON; "" when it is no block scheme. */
+const char *world_blocks(struct world *world);
 /* Lets time pass; whatever is due on the way happens at its time. */
 void world_pass(struct world *world, int64_t ms);
 /* Time passes while nobody looks; what is due happens afterwards, at once. */

@@ -3,9 +3,7 @@
  * goes on with what is on the disk. Everything acknowledged is there; a module step whose answer
  * was committed does not run again.
  */
-#include <signal.h>
-#include <sys/wait.h>
-
+#include "tests/system/child.h"
 #include "tests/system/engine_host.h"
 #include "tests/system/http_server.h"
 
@@ -24,64 +22,6 @@ static const char two_calls[] =
          "id=\"first\"/><sendTask id=\"second\"/>"
          "<endEvent id=\"e\"/>" FLOW("f1", "s", "first") FLOW("f2", "first", "second")
              FLOW("f3", "second", "e") "</process></definitions>";
-
-/* ---- a child that runs the engine until it is killed ---- */
-
-struct child {
-    pid_t pid;
-    int acknowledged; /* one byte for each acknowledged thing */
-    int told;         /* what the child is told, once it runs */
-};
-
-static int told_from; /* the child's end */
-
-static struct child begin(void (*run)(const char *directory, int acknowledge),
-                          const char *directory)
-{
-    int ends[2];
-    int told[2];
-    REQUIRE(pipe(ends) == 0 && pipe(told) == 0);
-    pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    if (pid == 0) {
-        close(ends[0]);
-        close(told[1]);
-        told_from = told[0];
-        run(directory, ends[1]);
-        for (;;) {
-            pause(); /* the engine goes on in its threads */
-        }
-    }
-    close(ends[1]);
-    close(told[0]);
-    return (struct child){.pid = pid, .acknowledged = ends[0], .told = told[1]};
-}
-
-static void acknowledge(int to)
-{
-    REQUIRE(write(to, "!", 1) == 1);
-}
-
-static void await(const struct child *child, int count)
-{
-    char bytes[256];
-    while (count > 0) {
-        ssize_t got = read(child->acknowledged, bytes,
-                           (size_t)count < sizeof bytes ? (size_t)count : sizeof bytes);
-        REQUIRE(got > 0);
-        count -= (int)got;
-    }
-}
-
-static void kill_now(struct child *child)
-{
-    int status;
-    REQUIRE(kill(child->pid, SIGKILL) == 0);
-    REQUIRE(waitpid(child->pid, &status, 0) == child->pid);
-    CHECK(WIFSIGNALED(status));
-    close(child->acknowledged);
-    close(child->told);
-}
 
 /* ---- a thousand that wait ---- */
 

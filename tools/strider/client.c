@@ -4,6 +4,7 @@
  */
 #include "tools/strider/client.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,6 +55,26 @@ static int write_pairs(struct session *session, struct wire_writer *writer,
         }
         wire_write_string(writer, name);
         wire_write_raw(writer, value);
+    }
+    wire_close_map(writer, mark, count);
+    return CLI_DONE;
+}
+
+static int write_names(struct session *session, struct wire_writer *writer,
+                       const struct client_field *field)
+{
+    size_t mark = wire_open_map(writer);
+    uint32_t count = 0;
+    const char *text;
+    for (; (text = cli_option_nth(session->arguments, field->option, count)) != NULL; count++) {
+        const char *equals = strchr(text, '=');
+        if (equals == NULL || equals == text || equals[1] == '\0' ||
+            text_utf8_valid_count(span_text(text)) < strlen(text)) {
+            return cli_complain(session->shape->operation, CLI_USAGE,
+                                "--%s wants FROM=TO, not \"%s\"", field->option, text);
+        }
+        wire_write_string(writer, span_of(text, (size_t)(equals - text)));
+        wire_write_text(writer, equals + 1);
     }
     wire_close_map(writer, mark, count);
     return CLI_DONE;
@@ -110,6 +131,8 @@ static int write_field(struct session *session, struct wire_writer *writer,
         return CLI_DONE;
     case CLIENT_PAIRS:
         return write_pairs(session, writer, field);
+    case CLIENT_NAMES:
+        return write_names(session, writer, field);
     case CLIENT_WORDS:
         write_words(writer, text);
         return CLI_DONE;
@@ -237,6 +260,43 @@ static int deploy_files(struct session *session)
     return code;
 }
 
+/* ---- import: the file is the request, but for what every request has ---- */
+
+static bool is_envelope(struct span key)
+{
+    return span_is(key, "v") || span_is(key, "op") || span_is(key, "token") ||
+           span_is(key, "timeoutMs");
+}
+
+/* The file's pairs; options come behind them and win. */
+static int write_import(struct session *session, struct span *request)
+{
+    const char *path = session->arguments->operands[0];
+    char text[PATH_MAX + 1];
+    struct span map;
+    (void)snprintf(text, sizeof text, "@%s", path);
+    int code =
+        cli_read_json(session->shape->operation, "the execution", text, &session->arena, &map);
+    if (code != CLI_DONE) {
+        return code;
+    }
+    if (!wire_is(map, WIRE_MAP)) {
+        return complain(session, CLI_USAGE, "the file holds no JSON object");
+    }
+    struct wire_writer extra;
+    wire_writer_init(&extra, &session->arena, map.count);
+    uint32_t count = 0;
+    struct span key, value;
+    for (struct wire_map_walk walk = wire_map_begin(map); wire_map_next(&walk, &key, &value);) {
+        if (!is_envelope(key)) {
+            wire_write_string(&extra, key);
+            wire_write_raw(&extra, value);
+            count++;
+        }
+    }
+    return write_request(session, wire_writer_span(&extra), count, request);
+}
+
 /* ---- running ---- */
 
 static const char *option_or_environment(const struct cli_arguments *arguments, const char *option,
@@ -258,8 +318,11 @@ static int carry_out(struct session *session)
             "--timeout wants a duration of at most a day, like 500ms or 30s, not \"%s\"", timeout);
     }
     bool deploy = strcmp(session->shape->operation, "deploy") == 0;
+    bool import = strcmp(session->shape->operation, "import") == 0;
     struct span request = SPAN_EMPTY;
-    int code = deploy ? CLI_DONE : write_request(session, SPAN_EMPTY, 0, &request);
+    int code = deploy   ? CLI_DONE
+               : import ? write_import(session, &request)
+                        : write_request(session, SPAN_EMPTY, 0, &request);
     if (code != CLI_DONE) {
         return code;
     }

@@ -18,6 +18,7 @@ enum client_field_kind {
     CLIENT_JSON,
     CLIENT_FLAG,  /* true when the option is there */
     CLIENT_PAIRS, /* NAME=VALUE, repeats: a map */
+    CLIENT_NAMES, /* NAME=NAME, repeats: a map of texts */
     CLIENT_WORDS, /* comma-separated: a list of strings */
 };
 

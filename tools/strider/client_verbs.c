@@ -112,6 +112,25 @@ static const struct cli_option retry_options[] = {
     CONNECTION_OPTIONS,
 };
 
+static const struct cli_option migrate_options[] = {
+    {"to-version", "N", "of the definition; else the newest"},
+    {"map", "FROM=TO",
+     "the node (or flow) TO of that version stands for FROM; repeats.\nOthers keep their ids"},
+    CONNECTION_OPTIONS,
+};
+
+static const struct cli_option import_options[] = {
+    {"workspace", "ID", "workspaceId, instead of the file's (default)"},
+    {"project", "ID", "projectId, instead of the file's (default)"},
+    {"version", "N", "of the definition, instead of the file's; else the newest"},
+    {"id", "ID", "executionId, instead of the file's"},
+    {"request-id", "TEXT", "makes the import idempotent for 10 minutes"},
+    {"session", "TEXT", "channelSessionId, instead of the file's"},
+    {"wait", "WHEN",
+     "segment: answer when it waits or ends (default);\naccepted: as soon as it is durable"},
+    CONNECTION_OPTIONS,
+};
+
 static const struct client_field start_fields[] = {
     {"request", "request", CLIENT_JSON},
     {"context", "context", CLIENT_JSON},
@@ -175,6 +194,21 @@ static const struct client_field get_fields[] = {{"include", "include", CLIENT_W
 static const struct client_field project_fields[] = {{"project", "projectId", CLIENT_TEXT}, {0}};
 static const struct client_field abort_fields[] = {{"reason", "reason", CLIENT_TEXT}, {0}};
 static const struct client_field retry_fields[] = {{"task", "taskId", CLIENT_TEXT}, {0}};
+static const struct client_field migrate_fields[] = {
+    {"to-version", "toVersion", CLIENT_INTEGER},
+    {"map", "mapping", CLIENT_NAMES},
+    {0},
+};
+static const struct client_field import_fields[] = {
+    {"workspace", "workspaceId", CLIENT_TEXT},
+    {"project", "projectId", CLIENT_TEXT},
+    {"version", "version", CLIENT_INTEGER},
+    {"id", "executionId", CLIENT_TEXT},
+    {"request-id", "requestId", CLIENT_TEXT},
+    {"session", "channelSessionId", CLIENT_TEXT},
+    {"wait", "wait", CLIENT_TEXT},
+    {0},
+};
 static const struct client_field no_fields[] = {{0}};
 
 /* ---- replies for a person ---- */
@@ -292,6 +326,8 @@ static const struct client_shape shapes[] = {
     {"restart", "executionId", no_fields, print_members},
     {"retry", "executionId", retry_fields, print_members},
     {"delete", "executionId", no_fields, print_members},
+    {"migrate", "executionId", migrate_fields, print_members},
+    {"import", NULL, import_fields, print_members},
     {"stats", NULL, no_fields, print_members},
     {"ping", NULL, no_fields, print_members},
 };
@@ -398,6 +434,25 @@ const struct cli_verb cli_client_verbs[] = {
      .summary = "Does the failed step of an execution again",
      ON_EXECUTION,
      .options = retry_options},
+    {.name = "migrate",
+     .summary = "Moves an execution to another version of its definition",
+     ON_EXECUTION,
+     .options = migrate_options,
+     .details = "Example:\n"
+                "  strider migrate 0197… --to-version 3 --map approve=review --map f2=f7"},
+    {.name = "import",
+     .summary = "Takes over an execution that ran in another engine",
+     .operands = "FILE|-",
+     .operands_min = 1,
+     .operands_max = 1,
+     .options = import_options,
+     .details =
+         "The file is a JSON object: process, active (nodes), passed (edges, with results),\n"
+         "request, context, execution and so on.\n"
+         "Example:\n"
+         "  echo '{\"process\": \"leave\", \"active\": [\"b1\"], \"passed\": [\"f0\"]}' | strider "
+         "import -",
+     .run = client_run},
     {.name = "delete",
      .summary = "Deletes an execution and all its data",
      ON_EXECUTION,

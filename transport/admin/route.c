@@ -42,6 +42,7 @@ static const struct row rows[] = {
     {"GET", "/v1/events", ROUTE_EVENTS, 0, 0},
     {"POST", "/v1/executions", ROUTE_OPERATION, PROTO_OP_START, BODY_FIELDS},
     {"GET", "/v1/executions", ROUTE_OPERATION, PROTO_OP_LIST, BODY_UNUSED},
+    {"POST", "/v1/executions/import", ROUTE_OPERATION, PROTO_OP_IMPORT, BODY_FIELDS},
     {"GET", "/v1/executions/*", ROUTE_OPERATION, PROTO_OP_GET, BODY_UNUSED},
     {"DELETE", "/v1/executions/*", ROUTE_OPERATION, PROTO_OP_DELETE, BODY_FIELDS},
     {"POST", "/v1/executions/*/callback", ROUTE_OPERATION, PROTO_OP_CALLBACK, BODY_FIELDS},
