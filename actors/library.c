@@ -458,6 +458,74 @@ enum result actor_library_set_project(struct actor_library *library,
     return RESULT_OK;
 }
 
+struct span actor_library_workspace(const struct actor_library *library, struct span project)
+{
+    const struct project_entry *entry = project_of(library, project);
+    struct proto_project known = {0};
+    bool is_known = entry != NULL &&
+                    actor_project_read(project, entry->value, &known) == RESULT_OK &&
+                    known.workspace.count > 0;
+    return is_known ? known.workspace : span_text("default");
+}
+
+/* ---- webhooks ---- */
+
+const struct engine_process *actor_library_of_path(const struct actor_library *library,
+                                                   struct span path,
+                                                   struct engine_start_trigger *trigger)
+{
+    for (const struct actor_source *source = library->sources; source != NULL;
+         source = source->next) {
+        for (uint32_t i = 0; i < source->definition->process_count; i++) {
+            const struct engine_process *process = &source->definition->processes[i];
+            if (actor_library_newest(library, source->project, process->id) == source->version &&
+                engine_trigger_of_path(process, path, trigger)) {
+                return process;
+            }
+        }
+    }
+    return NULL;
+}
+
+struct path_check {
+    const struct actor_library *library;
+    struct span project;
+    const struct engine_process *process;
+    struct engine_report *report;
+};
+
+static void check_path(void *owner, const struct engine_start_trigger *trigger)
+{
+    const struct path_check *check = owner;
+    struct engine_start_trigger other;
+    const struct engine_process *taken =
+        trigger->kind == ENGINE_START_BY_WEBHOOK
+            ? actor_library_of_path(check->library, trigger->text, &other)
+            : NULL;
+    if (taken != NULL && (!span_equal(taken->id, check->process->id) ||
+                          !span_equal(taken->project, check->project))) {
+        struct span element = trigger->node == NULL ? SPAN_EMPTY : trigger->node->id;
+        engine_report_add(check->report, ENGINE_ERROR, "trigger", element,
+                          trigger->node == NULL ? check->process->line : trigger->node->line, 0,
+                          "the webhook path \"%.*s\" is taken by process \"%.*s\" of project "
+                          "\"%.*s\"",
+                          SPAN_ARG(trigger->text), SPAN_ARG(taken->id), SPAN_ARG(taken->project));
+    }
+}
+
+void actor_library_check_paths(const struct actor_library *library, struct span project,
+                               const struct engine_definition *definition,
+                               struct engine_report *report)
+{
+    for (uint32_t i = 0; i < definition->process_count; i++) {
+        struct path_check check = {.library = library,
+                                   .project = project,
+                                   .process = &definition->processes[i],
+                                   .report = report};
+        engine_triggers_each(check.process, check_path, &check);
+    }
+}
+
 uint32_t actor_library_newest(const struct actor_library *library, struct span project,
                               struct span process_id)
 {

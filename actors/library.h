@@ -9,6 +9,7 @@
 #include "actors/table.h"
 #include "engine/model.h"
 #include "engine/read/read.h"
+#include "engine/schedule.h"
 #include "engine/time/zone.h"
 #include "proto/base/result.h"
 #include "proto/message.h"
@@ -76,6 +77,18 @@ bool actor_library_has_project(const struct actor_library *library,
 MUST_USE enum result actor_library_set_project(struct actor_library *library,
                                                const struct proto_project *project,
                                                struct engine_report *report);
+/* The workspace that a project's triggers start executions in: the project's, else "default".
+ * Borrowed. */
+struct span actor_library_workspace(const struct actor_library *library, struct span project);
+/* Errors in the report for each webhook path of the file that a process of another id or project
+ * has. */
+void actor_library_check_paths(const struct actor_library *library, struct span project,
+                               const struct engine_definition *definition,
+                               struct engine_report *report);
+/* The newest version that serves a path below /hooks/, and where it begins; NULL: none does. */
+const struct engine_process *actor_library_of_path(const struct actor_library *library,
+                                                   struct span path,
+                                                   struct engine_start_trigger *trigger);
 /* Newest version of a process, 0 when there is none. */
 uint32_t actor_library_newest(const struct actor_library *library, struct span project,
                               struct span process_id);

@@ -199,6 +199,16 @@ static void other_pages(struct page *page, const struct actor_runtime *runtime)
         actor_count_read(&registry->deploys));
     one(page, "strider_deploys_refused_total", "counter", "Deploys that were refused.",
         actor_count_read(&registry->refused));
+    const struct actor_schedule_counters *schedule =
+        actor_registry_schedule_counters(runtime->registry);
+    one(page, "strider_timer_triggers", "gauge", "Timers of deployed processes that will fire.",
+        actor_count_read(&schedule->triggers));
+    one(page, "strider_timer_firings_total", "counter", "Executions begun by timers.",
+        actor_count_read(&schedule->firings));
+    one(page, "strider_timer_firings_late_total", "counter",
+        "Firings more than 5 s behind their due time.", actor_count_read(&schedule->late));
+    one(page, "strider_timer_firings_caught_up_total", "counter",
+        "Firings that stand for several missed ones.", actor_count_read(&schedule->caught_up));
     one(page, "strider_router_refused_total", "counter",
         "Requests refused before they reached a shard.",
         actor_count_read(&runtime->router.refused));

@@ -153,6 +153,21 @@ static enum result definition_record(struct recovering *recovering,
                           record->at_ms);
 }
 
+/* ---- firings of triggers ---- */
+
+static bool trigger_row(void *owner, struct span key, struct span value)
+{
+    struct recovering *recovering = owner;
+    struct proto_record record;
+    if (actor_trigger_row_read(key, value, &record) != RESULT_OK) {
+        recovering->recovery->corrupt++;
+        log_line(LOG_CRITICAL, "TRIGGER-ROW-CORRUPT", "key_bytes=%zu", key.count);
+        return true;
+    }
+    recovering->result = actor_registry_recover_firing(recovering->options->registry, &record);
+    return recovering->result == RESULT_OK;
+}
+
 /* ---- the tail, by execution ---- */
 
 static struct trace *find_trace(const struct recovering *recovering, struct span id)
@@ -446,6 +461,8 @@ static enum result read_record(struct recovering *recovering, const struct proto
     case PROTO_RECORD_MESSAGE:
     case PROTO_RECORD_MESSAGE_TAKEN:
         return message_record(recovering, record);
+    case PROTO_RECORD_TRIGGER:
+        return actor_registry_recover_firing(recovering->options->registry, record);
     case PROTO_RECORD_NONE:
     case PROTO_RECORD_STEP:
     case PROTO_RECORD_AUDIT:
@@ -654,6 +671,12 @@ enum result actor_recover(const struct actor_recovery_options *options,
         what = "the definitions";
         result = options->state->ops->scan(options->state, STORAGE_DEFINITIONS, SPAN_EMPTY,
                                            definition_row, &recovering);
+        result = result == RESULT_OK ? recovering.result : result;
+    }
+    if (result == RESULT_OK) {
+        what = "the triggers";
+        result = options->state->ops->scan(options->state, STORAGE_TRIGGERS, SPAN_EMPTY,
+                                           trigger_row, &recovering);
         result = result == RESULT_OK ? recovering.result : result;
     }
     if (result == RESULT_OK) {

@@ -32,6 +32,8 @@ struct actor_registry {
     uint32_t magic;
     struct actor_registry_options options;
     struct actor_library library;
+    struct actor_schedule *schedule;
+    bool scheduled; /* what recovery brought is in the schedule */
     struct arena arena;
     struct actor_time now;
     struct actor_queue jobs;   /* waiting */
@@ -41,6 +43,7 @@ struct actor_registry {
     struct proto_message *job; /* under way */
     enum stage stage;
     struct proto_definition file; /* the job's, with its version; borrowed from the job */
+    int64_t deployed_ms;          /* ... and its time, as the journal has it */
     uint32_t answers_left;
     enum result worst; /* of the shards' answers */
     struct actor_registry_counters counters;
@@ -56,7 +59,16 @@ enum result actor_registry_new(const struct actor_registry_options *options,
     registry->magic = REGISTRY_MAGIC;
     registry->options = *options;
     arena_init(&registry->arena, 16 << 10, LIMIT_DEFINITION_BYTES * 8ul);
-    enum result result = actor_library_init(&registry->library, NULL); /* evaluates nothing */
+    enum result result = actor_library_init(&registry->library, options->read_zone);
+    if (result == RESULT_OK) {
+        result =
+            actor_schedule_new(&(struct actor_schedule_options){.self = options->self,
+                                                                .shards = options->shards,
+                                                                .shard_count = options->shard_count,
+                                                                .library = &registry->library,
+                                                                .router = options->router},
+                               &registry->schedule);
+    }
     if (result != RESULT_OK) {
         actor_registry_free(registry);
         return result;
@@ -72,6 +84,7 @@ void actor_registry_free(struct actor_registry *registry)
     }
     actor_queue_clear(&registry->jobs);
     message_free(registry->job);
+    actor_schedule_free(registry->schedule);
     actor_library_release(&registry->library);
     arena_release(&registry->arena);
     registry->magic = 0;
@@ -81,6 +94,18 @@ void actor_registry_free(struct actor_registry *registry)
 struct actor_library *actor_registry_library(struct actor_registry *registry)
 {
     return &registry->library;
+}
+
+enum result actor_registry_recover_firing(struct actor_registry *registry,
+                                          const struct proto_record *record)
+{
+    return actor_schedule_recover(registry->schedule, record);
+}
+
+const struct actor_schedule_counters *
+actor_registry_schedule_counters(const struct actor_registry *registry)
+{
+    return actor_schedule_counters(registry->schedule);
 }
 
 const struct actor_registry_counters *actor_registry_counters(const struct actor_registry *registry)
@@ -240,8 +265,8 @@ static void answer_deployed(struct actor_registry *registry, const struct actor_
 
 /* ---- definitions: a row for each process, or decision, of each version ---- */
 
-static uint32_t list_source(struct wire_writer *writer, const struct actor_source *source,
-                            struct span process_id)
+static uint32_t list_source(const struct actor_registry *registry, struct wire_writer *writer,
+                            const struct actor_source *source, struct span process_id)
 {
     uint32_t rows = 0;
     for (uint32_t i = 0; i < source->definition->process_count; i++) {
@@ -249,7 +274,9 @@ static uint32_t list_source(struct wire_writer *writer, const struct actor_sourc
         if (process_id.count > 0 && !span_equal(process_id, process->id)) {
             continue;
         }
-        wire_write_map(writer, 7);
+        bool in_force = actor_library_newest(&registry->library, source->project, process->id) ==
+                        source->version;
+        wire_write_map(writer, in_force ? 8 : 7);
         wire_pair_string(writer, "projectId", source->project);
         wire_pair_string(writer, "process", process->id);
         wire_pair_string(writer, "name", process->name);
@@ -257,14 +284,19 @@ static uint32_t list_source(struct wire_writer *writer, const struct actor_sourc
         wire_pair_bool(writer, "executable", process->executable);
         wire_pair_string(writer, "file", source->name);
         wire_pair_time(writer, "deployedAt", source->at_ms);
+        if (in_force) {
+            wire_write_text(writer, "triggers");
+            actor_schedule_write(registry->schedule, process, writer);
+        }
         rows++;
     }
     return rows;
 }
 
-static uint32_t list_decisions(struct wire_writer *writer, const struct actor_source *source,
-                               struct span process_id)
+static uint32_t list_decisions(const struct actor_registry *registry, struct wire_writer *writer,
+                               const struct actor_source *source, struct span process_id)
 {
+    (void)registry;
     const struct engine_dmn *dmn = source->definition->decisions;
     uint32_t count = dmn == NULL || process_id.count > 0 ? 0 : engine_dmn_decision_count(dmn);
     for (uint32_t i = 0; i < count; i++) {
@@ -279,8 +311,8 @@ static uint32_t list_decisions(struct wire_writer *writer, const struct actor_so
     return count;
 }
 
-typedef uint32_t (*list_fn)(struct wire_writer *writer, const struct actor_source *source,
-                            struct span process_id);
+typedef uint32_t (*list_fn)(const struct actor_registry *registry, struct wire_writer *writer,
+                            const struct actor_source *source, struct span process_id);
 
 /* What `list` makes of each source of the project, or of all. */
 static void list_all(const struct actor_registry *registry, struct wire_writer *writer,
@@ -292,7 +324,7 @@ static void list_all(const struct actor_registry *registry, struct wire_writer *
     for (const struct actor_source *source = registry->library.sources;
          source != NULL && count < LISTED_MAX; source = source->next) {
         if (project.count == 0 || span_equal(project, source->project)) {
-            count += list_one(writer, source, process_id);
+            count += list_one(registry, writer, source, process_id);
         }
     }
     wire_close_array(writer, array, count);
@@ -390,12 +422,13 @@ static uint32_t next_version(const struct actor_registry *registry,
 static void commit(struct actor_registry *registry)
 {
     struct wire_writer batch;
+    registry->deployed_ms = registry->now.unix_ms;
     wire_writer_init(&batch, &registry->arena, registry->file.content.count + 512);
     record_write(&batch, &(struct proto_record){.kind = PROTO_RECORD_DEFINITION,
                                                 .project_id = registry->file.project,
                                                 .name = registry->file.name,
                                                 .number = registry->file.version,
-                                                .at_ms = registry->now.unix_ms,
+                                                .at_ms = registry->deployed_ms,
                                                 .body = registry->file.content});
     struct span records = wire_writer_span(&batch);
     struct proto_message *message =
@@ -412,6 +445,31 @@ static void commit(struct actor_registry *registry)
         return;
     }
     registry->stage = COMMITTING;
+}
+
+/* What a file says alone is right; here it meets this system and the other definitions. */
+static enum result check_triggers(struct actor_registry *registry,
+                                  const struct engine_definition *definition,
+                                  struct engine_report *report)
+{
+    struct span project = registry->file.project;
+    actor_schedule_check(registry->schedule, project, definition, registry->now.unix_ms, report);
+    actor_library_check_paths(&registry->library, project, definition, report);
+    return report->errors > 0 ? RESULT_INVALID : RESULT_OK;
+}
+
+static void refuse_definition(struct actor_registry *registry, enum result result,
+                              const struct engine_report *report)
+{
+    const char *text =
+        result == RESULT_INVALID ? "the definition has errors" : "the definition is too large";
+    if (registry->job->type != PROTO_REQUEST && report->errors > 0) {
+        struct span lines = engine_report_text(report, ENGINE_ERROR, &registry->arena);
+        lines = arena_format(&registry->arena, "%.*s", SPAN_ARG(lines)); /* ends with a NUL */
+        text = lines.count > 0 ? (const char *)lines.bytes : text;
+    }
+    refuse(registry, PROTO_ERROR_DefinitionInvalid, result, text,
+           actor_problems(report, &registry->arena));
 }
 
 static void deploy(struct actor_registry *registry)
@@ -431,14 +489,14 @@ static void deploy(struct actor_registry *registry)
     engine_report_init(&report, file->name);
     enum result result = engine_read(file->name, file->content, &report, &definition);
     if (result == RESULT_OK) {
+        result = check_triggers(registry, definition, &report);
         file->version = next_version(registry, definition);
         engine_definition_free(definition);
+    }
+    if (result == RESULT_OK) {
         commit(registry);
     } else {
-        refuse(registry, PROTO_ERROR_DefinitionInvalid, result,
-               result == RESULT_INVALID ? "the definition has errors"
-                                        : "the definition is too large",
-               actor_problems(&report, &registry->arena));
+        refuse_definition(registry, result, &report);
     }
     engine_report_release(&report);
 }
@@ -497,8 +555,9 @@ static void finish_broadcast(struct actor_registry *registry)
     }
     struct engine_report report;
     enum result result =
-        actor_library_add(&registry->library, &registry->file, registry->now.unix_ms, &report);
+        actor_library_add(&registry->library, &registry->file, registry->deployed_ms, &report);
     if (result == RESULT_OK) {
+        actor_schedule_put(registry->schedule, registry->library.sources);
         actor_count(&registry->counters.definitions, 1);
         answer_deployed(registry, registry->library.sources, &report);
     } else {
@@ -648,10 +707,23 @@ static void admit(struct actor_registry *registry, struct proto_message *message
     }
 }
 
+/* Each process's newest version, as recovery found it. */
+static void schedule_all(struct actor_registry *registry)
+{
+    for (const struct actor_source *source = registry->library.sources; source != NULL;
+         source = source->next) {
+        actor_schedule_put(registry->schedule, source);
+    }
+    registry->scheduled = true;
+}
+
 uint64_t actor_registry_turn(void *argument, struct proto_message *batch, struct actor_time now)
 {
     struct actor_registry *registry = BASE_CAST(actor_registry, argument, REGISTRY_MAGIC);
     registry->now = now;
+    if (!registry->scheduled) {
+        schedule_all(registry);
+    }
     while (batch != NULL) {
         struct proto_message *message = batch;
         batch = batch->next;
@@ -662,6 +734,9 @@ uint64_t actor_registry_turn(void *argument, struct proto_message *batch, struct
         } else if (message->type == PROTO_DONE) {
             shard_done(registry, message);
             message_free(message);
+        } else if (message->type == PROTO_FIRED) {
+            actor_schedule_fired(registry->schedule, &message->as.fire, now);
+            message_free(message);
         } else {
             ASSERT(message->type == PROTO_REQUEST || message->type == PROTO_DEFINITION ||
                    message->type == PROTO_PROJECT);
@@ -671,5 +746,5 @@ uint64_t actor_registry_turn(void *argument, struct proto_message *batch, struct
     while (registry->stage == IDLE && registry->jobs.oldest != NULL) {
         next_job(registry);
     }
-    return ACTOR_NEVER;
+    return actor_schedule_turn(registry->schedule, now);
 }

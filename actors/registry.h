@@ -4,7 +4,8 @@
  * copy; only when all have, the deploy is answered.
  *
  * A version belongs to all processes of its file: one more than the newest of any of them. A file
- * whose bytes are those of the newest version of its name makes no new one.
+ * whose bytes are those of the newest version of its name makes no new one, and its timers go on as
+ * they were.
  */
 #ifndef ACTORS_REGISTRY_H
 #define ACTORS_REGISTRY_H
@@ -12,6 +13,7 @@
 #include "actors/clock.h"
 #include "actors/counters.h"
 #include "actors/library.h"
+#include "actors/schedule.h"
 #include "proto/message.h"
 
 struct actor_registry;
@@ -21,6 +23,8 @@ struct actor_registry_options {
     struct proto_sink *journal;
     struct proto_sink *const *shards;
     uint32_t shard_count;
+    const struct actor_router *router; /* timers fire only while it takes starts; NULL: always */
+    actor_zone_fn read_zone;           /* NULL: no named time zones */
 };
 
 struct actor_registry_counters {
@@ -35,11 +39,18 @@ void actor_registry_free(struct actor_registry *registry);
  * An actor_turn_fn. One job at a time, in order: PROTO_REQUEST (deploy, definitions);
  * PROTO_DEFINITION without a version (a project's file: like a deploy, answered by PROTO_DONE whose
  * value is the version); PROTO_PROJECT (made durable and given to the shards unless it is what they
- * have; answered by PROTO_DONE).
+ * have; answered by PROTO_DONE). Timers of what is deployed fire here (schedule.h); the first turn
+ * comes when recovery is over.
  */
 uint64_t actor_registry_turn(void *registry, struct proto_message *batch, struct actor_time now);
 /* Recovery, before the first turn: where known versions are compiled into. */
 struct actor_library *actor_registry_library(struct actor_registry *registry);
+/* Recovery, before the first turn: a TRIGGER record of the table or the journal. */
+MUST_USE enum result actor_registry_recover_firing(struct actor_registry *registry,
+                                                   const struct proto_record *record);
+/* Any thread. */
+const struct actor_schedule_counters *
+actor_registry_schedule_counters(const struct actor_registry *registry);
 /* Any thread. */
 const struct actor_registry_counters *
 actor_registry_counters(const struct actor_registry *registry);

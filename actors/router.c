@@ -289,6 +289,14 @@ static enum result send_request(struct proto_sink *self, struct proto_message **
     return routes[operation](router, message, &fields);
 }
 
+bool actor_router_takes_starts(const struct actor_router *router)
+{
+    /* acquire: as in send_request; what is behind `journal` is there once it is open */
+    return atomic_load_explicit(&router->open, memory_order_acquire) &&
+           !atomic_load_explicit(&router->closing, memory_order_relaxed) &&
+           actor_count_read(&router->journal->full) == 0;
+}
+
 void actor_router_init(struct actor_router *router)
 {
     *router = (struct actor_router){.sink.send = send_request};

@@ -32,5 +32,7 @@ struct actor_router {
 };
 
 void actor_router_init(struct actor_router *router);
+/* Open, not closing, and the journal has room: may executions begin? Any thread. */
+bool actor_router_takes_starts(const struct actor_router *router);
 
 #endif

@@ -104,7 +104,9 @@ static enum result make_actors(struct actor_runtime *runtime)
             &(struct actor_registry_options){.self = &runtime->registry_loop.sink,
                                              .journal = &runtime->journal_loop.sink,
                                              .shards = runtime->shard_sinks,
-                                             .shard_count = runtime->options.shard_count},
+                                             .shard_count = runtime->options.shard_count,
+                                             .router = &runtime->router,
+                                             .read_zone = runtime->options.read_zone},
             &runtime->registry);
     }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {

@@ -50,6 +50,9 @@ enum proto_message_type {
     PROTO_DELIVER,   /* as.publish, to the owner of its execution_id; a message is answered by
                         DELIVERED, a signal by nothing */
     PROTO_DELIVERED, /* as.publish: id, execution_id and result alone */
+    /* registry <-> the owner of the execution that a trigger begins */
+    PROTO_FIRE,  /* as.fire; answered by the same message as FIRED */
+    PROTO_FIRED, /* as.fire: result OK: durable; AGAIN: nothing was done */
     /* ports with slow stores -> the actor that opened them */
     PROTO_PORT_DONE, /* as.port_done */
     /* audit bus (audit/bus.h) -> the actor that opened it */
@@ -224,6 +227,21 @@ struct proto_publish {
     enum result result;  /* OK: taken, durably; NOT_FOUND: not wanted any more; AGAIN: later */
 };
 
+/* A trigger's firing: an execution begins. */
+struct proto_fire {
+    struct execution_id execution_id;
+    struct span workspace;
+    struct span project;
+    struct span process;
+    uint32_t version;
+    struct span trigger; /* its id within the process */
+    struct span node;    /* where the execution begins; empty: as by hand */
+    uint64_t fired;      /* how often this version has, this firing included */
+    int64_t due_ms;      /* Unix: the instant that it stands for */
+    int64_t fired_ms;    /* Unix: when it was found due */
+    enum result result;
+};
+
 struct proto_port_done {
     enum result result;
     struct span results; /* one byte (enum result) an item, where the operation had several */
@@ -272,6 +290,7 @@ struct proto_message {
         struct proto_listen listen;
         struct proto_publish publish;
         struct proto_route route;
+        struct proto_fire fire;
         struct proto_port_done port_done;
         struct proto_bus_message bus;
         struct proto_done done;

@@ -19,6 +19,8 @@
  * - MESSAGE [workspaceId, projectId, messageId, expiresAtMs, [name, correlationKey, payload,
  * atMs]]: published, and nobody's yet
  * - MESSAGE_TAKEN [messageId]: in the batch of what it did to whoever took it, or expired
+ * - TRIGGER [projectId, process, version, dueMs, [trigger, fired, firedMs, executionId]]: in the
+ *   batch of the execution that it began
  */
 #ifndef PROTO_RECORD_H
 #define PROTO_RECORD_H
@@ -38,7 +40,8 @@ enum proto_record_kind {
     PROTO_RECORD_FORGET = 7,
     PROTO_RECORD_MESSAGE = 8,
     PROTO_RECORD_MESSAGE_TAKEN = 9,
-    PROTO_RECORD_LAST = PROTO_RECORD_MESSAGE_TAKEN,
+    PROTO_RECORD_TRIGGER = 10,
+    PROTO_RECORD_LAST = PROTO_RECORD_TRIGGER,
 };
 
 enum proto_snapshot_flags {
@@ -53,7 +56,7 @@ struct proto_record {
     enum proto_record_kind kind;
     struct span execution_id;
     struct span workspace_id;
-    struct span name; /* stepId, requestId, file name or messageId */
+    struct span name; /* stepId, requestId, file name, messageId or process */
     struct span project_id;
     uint64_t number; /* firstEventSequence, flags, revision, bodyHash or version */
     int64_t at_ms;

@@ -67,6 +67,12 @@ static const struct proto_record samples[] = {
      .at_ms = 5,
      .body = TEXT("\xc0")},
     {.kind = PROTO_RECORD_MESSAGE_TAKEN, .name = TEXT("m1")},
+    {.kind = PROTO_RECORD_TRIGGER,
+     .project_id = TEXT("p"),
+     .name = TEXT("n"),
+     .number = 1,
+     .at_ms = 5,
+     .body = TEXT("\xc0")},
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -101,7 +107,7 @@ Test(record, every_kind_reads_back_as_written)
 Test(record, bytes_on_disk_never_change)
 {
     record_write(&batch, &samples[0]);
-    for (size_t i = SAMPLES - 3; i < SAMPLES; i++) { /* FORGET, MESSAGE, MESSAGE_TAKEN */
+    for (size_t i = SAMPLES - 4; i < SAMPLES; i++) { /* FORGET, MESSAGE, MESSAGE_TAKEN, TRIGGER */
         record_write(&batch, &samples[i]);
     }
     static const char golden[] = "\x0b\0\0\0\x01\x95\xa2"
@@ -109,7 +115,8 @@ Test(record, bytes_on_disk_never_change)
                                  "\x06\0\0\0\x07\x92\xa2"
                                  "e1\xa1w"
                                  "\x0a\0\0\0\x08\x95\xa1w\xa1p\xa2m1\x05\xc0"
-                                 "\x04\0\0\0\x09\x91\xa2m1";
+                                 "\x04\0\0\0\x09\x91\xa2m1"
+                                 "\x08\0\0\0\x0a\x95\xa1p\xa1n\x01\x05\xc0";
     struct span written = wire_writer_span(&batch);
     cr_expect_eq(written.count, sizeof golden - 1);
     cr_expect(span_equal(written, span_of(golden, sizeof golden - 1)));

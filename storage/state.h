@@ -24,6 +24,8 @@ enum storage_table {
     STORAGE_MESSAGES,    /* key messageId -> [workspaceId, projectId, expiresAtMs, [name,
                             correlationKey, payload, atMs]] */
     STORAGE_POSITIONS,   /* key drain name -> journal position (be64) */
+    STORAGE_TRIGGERS,    /* key projectId NUL hash of process and trigger -> [process, version,
+                            dueMs, [trigger, fired, firedMs, executionId]]: its last firing */
     STORAGE_TABLE_COUNT
 };
 

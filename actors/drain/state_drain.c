@@ -27,8 +27,8 @@ enum {
 #define RECORD_KINDS                                                                               \
     (PROTO_RECORD_BIT(PROTO_RECORD_EVENTS) | PROTO_RECORD_BIT(PROTO_RECORD_SNAPSHOT) |             \
      PROTO_RECORD_BIT(PROTO_RECORD_REQUEST) | PROTO_RECORD_BIT(PROTO_RECORD_DEFINITION) |          \
-     PROTO_RECORD_BIT(PROTO_RECORD_FORGET) | PROTO_RECORD_BIT(PROTO_RECORD_MESSAGE) |               \
-     PROTO_RECORD_BIT(PROTO_RECORD_MESSAGE_TAKEN))
+     PROTO_RECORD_BIT(PROTO_RECORD_FORGET) | PROTO_RECORD_BIT(PROTO_RECORD_MESSAGE) |              \
+     PROTO_RECORD_BIT(PROTO_RECORD_MESSAGE_TAKEN) | PROTO_RECORD_BIT(PROTO_RECORD_TRIGGER))
 
 /* An execution with events after its last snapshot, or without one. */
 struct open_segment {
@@ -389,6 +389,44 @@ static enum result fold_message(struct actor_state_drain *drain, const struct pr
                             : actor_fold_put(&drain->fold, STORAGE_MESSAGES, record->name, value);
 }
 
+enum result actor_trigger_row_read(struct span key, struct span value, struct proto_record *out)
+{
+    *out = (struct proto_record){.kind = PROTO_RECORD_TRIGGER,
+                                 .name = wire_string_or(wire_at(value, 0), ""),
+                                 .number = (uint64_t)wire_int_or(wire_at(value, 1), 0),
+                                 .at_ms = wire_int_or(wire_at(value, 2), 0),
+                                 .body = wire_at(value, 3)};
+    struct span hash;
+    return split_key(key, &out->project_id, &hash) && wire_count(value) == 4 &&
+                   wire_count(out->body) == 4
+               ? RESULT_OK
+               : RESULT_CORRUPT;
+}
+
+/* One row a trigger, whatever its version: its newest firing. */
+static enum result fold_trigger(struct actor_state_drain *drain, const struct proto_record *record)
+{
+    uint8_t hash[16];
+    struct span trigger = wire_string_or(wire_at(record->body, 0), "");
+    if (!id_is_valid(record->project_id)) {
+        return RESULT_OK; /* corrupt, and recovery says so */
+    }
+    arena_clear(&drain->scratch);
+    base_hash_128(join_key(&drain->scratch, record->name, trigger), 0, hash);
+    struct span key = join_key(&drain->scratch, record->project_id, span_of(hash, sizeof hash));
+    struct wire_writer writer;
+    wire_writer_init(&writer, &drain->scratch, record->name.count + record->body.count + 32);
+    wire_write_array(&writer, 4);
+    wire_write_string(&writer, record->name);
+    wire_write_uint(&writer, record->number);
+    wire_write_int(&writer, record->at_ms);
+    wire_write_value(&writer, record->body);
+    struct span value = wire_writer_span(&writer);
+    return key.count == 0 || value.count == 0
+               ? RESULT_LIMIT
+               : actor_fold_put(&drain->fold, STORAGE_TRIGGERS, key, value);
+}
+
 static enum result fold_record(struct actor_state_drain *drain, const struct proto_record *record,
                                uint64_t batch_begin)
 {
@@ -404,6 +442,8 @@ static enum result fold_record(struct actor_state_drain *drain, const struct pro
     case PROTO_RECORD_MESSAGE:
     case PROTO_RECORD_MESSAGE_TAKEN:
         return fold_message(drain, record);
+    case PROTO_RECORD_TRIGGER:
+        return fold_trigger(drain, record);
     case PROTO_RECORD_FORGET:
         close_segment(drain, record->execution_id);
         return actor_fold_remove(&drain->fold, STORAGE_EXECUTIONS, record->execution_id);

@@ -1,6 +1,7 @@
 /*
  * state_drain.h: the journal's reader that keeps the state table: newest snapshot of each live
- * execution, remembered requests, definitions. Lives on the storage thread.
+ * execution, remembered requests, definitions, messages, last firings of triggers. Lives on the
+ * storage thread.
  *
  * Its durable position is where recovery begins to read. An execution with events that no snapshot
  * has superseded holds it back; when that lasts, its shard is asked for a snapshot in mid-segment.
@@ -71,6 +72,9 @@ MUST_USE enum result actor_request_row_read(struct span key, struct span value, 
                                             struct proto_record *out);
 /* A MESSAGES row as the record it came from; spans borrowed. */
 MUST_USE enum result actor_message_row_read(struct span key, struct span value,
+                                            struct proto_record *out);
+/* A TRIGGERS row as the record it came from; spans borrowed. */
+MUST_USE enum result actor_trigger_row_read(struct span key, struct span value,
                                             struct proto_record *out);
 /* A DEFINITIONS row as a definition; spans borrowed. */
 MUST_USE enum result actor_definition_row_read(struct span key, struct span value,

@@ -62,7 +62,7 @@ static void leave(struct actor_shard *shard, struct actor_queue *effects)
             send_or_drop(shard->options.shards[effect->reply_to.ticket], effect);
         } else if (effect->type == PROTO_PUBLISH) {
             send_or_drop(shard_keeper(shard, effect->as.publish.name), effect);
-        } else if (effect->type == PROTO_DELIVERED) {
+        } else if (effect->type == PROTO_DELIVERED || effect->type == PROTO_FIRED) {
             send_or_drop(effect->reply_to.sink, effect);
         } else if (effect->type == PROTO_AWAIT) {
             send_or_drop(shard->options.storage, effect);

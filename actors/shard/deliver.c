@@ -191,7 +191,16 @@ static void take(struct actor_shard *shard, struct actor_work *work,
 static void begin(struct actor_shard *shard, const struct proto_message *message)
 {
     const struct proto_publish *published = &message->as.publish;
-    struct actor_work *work = shard_start_by(shard, published);
+    const struct engine_library *library = &shard->library.engine;
+    struct engine_start start = {
+        .id = published->execution_id,
+        .workspace = published->workspace,
+        .project = published->project,
+        .execution = wire_is(published->payload, WIRE_MAP) ? published->payload : SPAN_EMPTY,
+        .process = library->process(library, published->project, published->process, 0),
+        .start_node = published->node,
+    };
+    struct actor_work *work = shard_begin_by(shard, &start);
     if (work == NULL) {
         answer(shard, message->reply_to, published, RESULT_AGAIN, 0);
         return;
@@ -282,7 +291,9 @@ void shard_listen(struct actor_shard *shard, struct actor_slot *slot,
 void shard_finish_news(struct actor_shard *shard, struct actor_work *work)
 {
     for (struct actor_news *news = work->news; news != NULL; news = news->next) {
-        if (!news->taken && !work->broken) {
+        if (news->fired != NULL) {
+            shard_finish_fire(shard, work, news->fired);
+        } else if (!news->taken && !work->broken) {
             publish(shard, &news->published);
         } else if (news->taken && work->broken) {
             answer(shard, news->from, &news->published, RESULT_AGAIN, shard->commit_number);

@@ -241,6 +241,9 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
     case PROTO_DELIVERED:
         shard_delivered(shard, &message->as.publish);
         break;
+    case PROTO_FIRE:
+        shard_fire(shard, message);
+        return;
     case PROTO_INTERIM:
         interim(shard, &message->as.execution_id);
         break;
@@ -256,6 +259,7 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
     case PROTO_DRAINED:
     case PROTO_FETCH:
     case PROTO_AWAIT:
+    case PROTO_FIRED:
     case PROTO_PORT_DONE:
     case PROTO_BUS_SETTLED:
     case PROTO_BUS_REFUSED:

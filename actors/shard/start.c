@@ -95,25 +95,17 @@ static bool is_leaving(struct actor_shard *shard, const struct asking *asking)
     return slot != NULL && slot->work != NULL && slot->work->forgotten;
 }
 
-struct actor_work *shard_start_by(struct actor_shard *shard, const struct proto_publish *published)
+struct actor_work *shard_begin_by(struct actor_shard *shard, const struct engine_start *start)
 {
-    const struct engine_library *library = &shard->library.engine;
-    const struct engine_process *process =
-        library->process(library, published->project, published->process, 0);
-    struct engine_start start = {
-        .id = published->execution_id,
-        .workspace = published->workspace,
-        .project = published->project,
-        .execution = wire_is(published->payload, WIRE_MAP) ? published->payload : SPAN_EMPTY,
-        .process = process,
-        .start_node = published->node,
-    };
-    struct span id = execution_id_span(&published->execution_id);
-    if (process == NULL || engine_process_node(process, published->node) == NULL ||
-        shard_slot_find(shard, id) != NULL) {
+    struct span id = execution_id_span(&start->id);
+    bool has_start =
+        start->process != NULL && (start->start_node.count == 0 ||
+                                   engine_process_node(start->process, start->start_node) != NULL);
+    if (!has_start || shard_slot_find(shard, id) != NULL) {
         return NULL;
     }
-    struct engine_execution *execution = engine_new(library, &start, shard->now.unix_ms);
+    struct engine_execution *execution =
+        engine_new(&shard->library.engine, start, shard->now.unix_ms);
     struct actor_slot *slot = execution == NULL ? NULL : shard_slot_new(shard, id);
     if (slot == NULL) {
         if (execution != NULL) {

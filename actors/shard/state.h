@@ -70,9 +70,11 @@ struct actor_waiter {
     enum proto_spelling spelling;
 };
 
-/* A message that an execution has published, or taken, in this turn. */
+/* A message that an execution has published, or taken, in this turn; or the firing that began it.
+ */
 struct actor_news {
     struct actor_news *next;
+    struct proto_message *fired; /* a firing, and nothing else */
     bool taken;
     struct proto_address from;      /* taken: who gave it */
     struct proto_publish published; /* taken: id and execution_id alone */
@@ -96,7 +98,7 @@ struct actor_work {
     struct actor_work *touched_next;
     struct engine_output *output;
     uint32_t effects_seen;
-    size_t step_bytes;          /* of its newest step's blob; 0: none was made */
+    size_t step_bytes; /* of its newest step's blob; 0: none was made */
     struct actor_news *news, **news_end;
     struct actor_queue replies; /* leave behind the commit, and the gate if there is one */
     struct span
@@ -355,8 +357,16 @@ void shard_listen(struct actor_shard *shard, struct actor_slot *slot,
 void shard_finish_news(struct actor_shard *shard, struct actor_work *work);
 
 /* ---- start.c ---- */
-/* A new execution begun by a message or signal; NULL: it could not be made. */
-struct actor_work *shard_start_by(struct actor_shard *shard, const struct proto_publish *published);
+/* A new execution that nobody waits for, begun by a message, signal or timer; NULL: it could not be
+ * made. */
+struct actor_work *shard_begin_by(struct actor_shard *shard, const struct engine_start *start);
+
+/* ---- fire.c: timers begin executions ---- */
+/* Takes the PROTO_FIRE. */
+void shard_fire(struct actor_shard *shard, struct proto_message *message);
+/* Its record, into the commit of what it began, and its answer behind that. Takes the message. */
+void shard_finish_fire(struct actor_shard *shard, const struct actor_work *work,
+                       struct proto_message *message);
 
 /* ---- observe.c: what observers are told (PROTO_EVENT) ---- */
 bool shard_is_observed(const struct actor_shard *shard);

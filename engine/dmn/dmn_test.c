@@ -249,6 +249,102 @@ Test(dmn, texts_become_what_their_type_says)
     CHECK_ROWS(read_model(text), rows);
 }
 
+#define TYPED(type, text)                                                                          \
+    "<decision id='d' name='d'><variable name='d' typeRef='" type "'/>" LITERAL(text) "</"         \
+                                                                                      "decision>"
+#define PERSON                                                                                     \
+    "<itemDefinition name='tAge'><typeRef>number</typeRef>"                                        \
+    "<allowedValues><text>[0..150]</text></allowedValues></itemDefinition>"                        \
+    "<itemDefinition name='tPerson'>"                                                              \
+    "<itemComponent name='name'><typeRef>string</typeRef></itemComponent>"                         \
+    "<itemComponent name='age'><typeRef>tAge</typeRef></itemComponent>"                            \
+    "<itemComponent name='born'><typeRef>date</typeRef></itemComponent>"                           \
+    "<itemComponent name='friends' isCollection='true'><typeRef>tPerson</typeRef></itemComponent>" \
+    "</itemDefinition>"                                                                            \
+    "<itemDefinition name='tPeople' isCollection='true'><typeRef>tPerson</typeRef>"                \
+    "</itemDefinition>"
+
+/* DMN 1.5 §10.3.2.9.4, by the type of the decision. */
+Test(dmn, a_value_becomes_one_of_its_declared_type_or_null)
+{
+    static const struct {
+        const char *model;
+        const char *expected;
+    } rows[] = {
+        {MODEL(TYPED("string", "1 + 1")), "null"},
+        {MODEL(TYPED("string", "\"x\"")), "\"x\""},
+        {MODEL(TYPED("string", "[\"x\"]")), "\"x\""},
+        {MODEL(TYPED("string", "[[\"x\"]]")), "null"},
+        {MODEL(TYPED("string", "[\"x\", \"y\"]")), "null"},
+        {MODEL(TYPED("number", "\"1\"")), "null"},
+        {MODEL(TYPED("number", "null")), "null"},
+        {MODEL(TYPED("Any", "[1]")), "[1]"},
+        {MODEL(TYPED("feel:number", "[1]")), "1"},
+        {MODEL(TYPED("date and time", "date(\"2024-02-29\")")), "\"2024-02-29T00:00:00Z\""},
+        {MODEL(TYPED("date", "date and time(\"2024-02-29T10:00:00\")")), "null"},
+        {MODEL(TYPED("date", "\"2024-02-29\"")), "\"2024-02-29\""},
+        {MODEL(TYPED("duration", "\"P1Y\"")), "\"P1Y\""},
+        {MODEL(TYPED("duration", "duration(\"PT1H\")")), "\"PT1H\""},
+        {MODEL(TYPED("yearMonthDuration", "\"PT1H\"")), "null"},
+        {MODEL(PERSON TYPED("tAge", "30")), "30"},
+        {MODEL(PERSON TYPED("tAge", "151")), "null"},
+        {MODEL(PERSON TYPED("tPerson", "{name: \"A\"}")), "null"},
+        {MODEL(PERSON TYPED("tPerson", "{name: [\"A\"], age: 3, born: \"2020-01-01\", "
+                                       "friends: null, more: 1}.name")),
+         "null"},
+        {MODEL(PERSON TYPED("tPerson", "{name: [\"A\"], age: 3, born: null, friends: "
+                                       "{name: \"B\", age: 4, born: null, friends: []}, more: 1}")),
+         "{\"name\":\"A\",\"age\":3,\"born\":null,\"friends\":[{\"name\":\"B\",\"age\":4,"
+         "\"born\":null,\"friends\":[]}],\"more\":1}"},
+        {MODEL(PERSON TYPED("tPerson", "{name: \"A\", age: 200, born: null, friends: null}")),
+         "null"},
+        {MODEL(PERSON TYPED("tPeople", "{name: \"A\", age: 2, born: null, friends: null}")),
+         "[{\"name\":\"A\",\"age\":2,\"born\":null,\"friends\":null}]"},
+        {MODEL(
+             "<itemDefinition name='tFew' isCollection='true'><typeRef>number</typeRef>"
+             "<allowedValues><text>&gt; 0</text></allowedValues>"
+             "<typeConstraint><text>count(?) &lt; 3</text></typeConstraint></itemDefinition>" TYPED(
+                 "tFew", "[[1, 2], [1, 2, 3], [0]][item[1] = 1][1]")),
+         "[1,2]"},
+        {MODEL(
+             "<itemDefinition name='tFew' isCollection='true'><typeRef>number</typeRef>"
+             "<typeConstraint><text>count(?) &lt; 3</text></typeConstraint></itemDefinition>" TYPED(
+                 "tFew", "[1, 2, 3]")),
+         "null"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct span found = outcome(read_model(rows[i].model), "{}");
+        cr_expect(span_is(found, rows[i].expected), "row %zu gives %.*s, not %s", i,
+                  SPAN_ARG(found), rows[i].expected);
+    }
+}
+
+Test(dmn, input_data_and_the_parts_of_knowledge_models_have_declared_types)
+{
+    static const char text[] = MODEL(
+        "<inputData id='i' name='due'><variable name='due' typeRef='date'/></inputData>"
+        "<inputData id='n' name='n'><variable name='n' typeRef='number'/></inputData>"
+        "<businessKnowledgeModel id='k' name='twice'><variable name='twice' typeRef='number'/>"
+        "<encapsulatedLogic><formalParameter name='x' typeRef='number'/>" LITERAL(
+            "if x = null then \"none\" else 2 * x") "</encapsulatedLogic></businessKnowledgeModel>"
+                                                    "<decision id='d' name='d'>" KNOWS(
+                                                        "k") "<informationRequirement><"
+                                                             "requiredInput "
+                                                             "href='#i'/></informationRequirement>"
+                                                             "<informationRequirement><"
+                                                             "requiredInput "
+                                                             "href='#n'/></"
+                                                             "informationRequirement>" LITERAL(
+                                                                 "[due instance of date, n, "
+                                                                 "twice(3), twice([4]), "
+                                                                 "twice(\"x\")]") "</decision>");
+    static const struct row rows[] = {
+        {"{\"due\": \"2024-02-29\", \"n\": [5]}", "[true,5,6,8,null]"},
+        {"{\"due\": \"no day\", \"n\": \"5\"}", "[false,null,6,8,null]"},
+    };
+    CHECK_ROWS(read_model(text), rows);
+}
+
 Test(dmn, expressions_may_be_juel)
 {
     static const char text[] =
@@ -409,6 +505,10 @@ Test(dmn, refuses_by_name)
         {MODEL(DECISION("d", "")), "[no-logic]"},
         {MODEL(DECISION("d", LITERAL("1 +"))), "[malformed-expression]"},
         {MODEL(DECISION("d", "<context/>")), "[unsupported-element]"},
+        {MODEL("<itemDefinition name='a'><typeRef>b</typeRef></itemDefinition>"
+               "<itemDefinition name='b'><typeRef>a</typeRef></itemDefinition>" DECISION(
+                   "d", LITERAL("1"))),
+         "[circular-type]"},
         {MODEL(DECISION("d", NEEDS("x") LITERAL("1"))), "[dangling-reference]"},
         {MODEL(DECISION("d", NEEDS("e") LITERAL("1")) DECISION("e", NEEDS("d") LITERAL("1"))),
          "[circular-requirement]"},

@@ -55,26 +55,6 @@ bool engine_dmn_has_decision(const struct engine_dmn *dmn, struct span decision_
     return find_decision(dmn, decision_id, &place);
 }
 
-struct expression_value engine_dmn_coerce(struct expression_evaluation *evaluation,
-                                          enum dmn_type type, struct expression_value value)
-{
-    static const char *const makers[] = {[DMN_TYPE_DATE] = "date",
-                                         [DMN_TYPE_TIME] = "time",
-                                         [DMN_TYPE_DATE_TIME] = "date and time",
-                                         [DMN_TYPE_DURATION] = "duration"};
-    struct expression_value item;
-    if (type != DMN_TYPE_ANY && value.type == VALUE_LIST && value.count == 1 &&
-        expression_value_at(value, 0, &item)) {
-        value = expression_value_read(item);
-    }
-    if (type < DMN_TYPE_DATE || value.type != VALUE_STRING) {
-        return value;
-    }
-    const struct expression_function *maker = expression_function_find(span_text(makers[type]));
-    ASSERT(maker != NULL);
-    return expression_call_function(evaluation, maker, &value, 1, 0);
-}
-
 /* Names and values of what a decision requires; of two of one name the first counts. */
 struct requirements {
     struct expression_entry *entries;
@@ -122,6 +102,7 @@ static struct expression_value requirements(struct expression_evaluation *evalua
     for (uint32_t i = 0; i < decision->required_count; i++) {
         capacity += names_at_most(&decisions[decision->required[i]]);
     }
+    capacity += decision->data_count;
     struct requirements names = {
         .entries = arena_alloc(evaluation->arena, capacity * sizeof *names.entries)};
     if (names.entries == NULL) {
@@ -138,7 +119,42 @@ static struct expression_value requirements(struct expression_evaluation *evalua
             add_undeclared(&names, &decisions[place], run->values[place]);
         }
     }
+    for (uint32_t i = 0; i < decision->data_count; i++) {
+        struct expression_value value;
+        if (expression_lookup_text(evaluation, decision->data[i].name, &value)) {
+            value = expression_value_read(value);
+            add_name(&names, decision->data[i].name,
+                     engine_dmn_coerce(evaluation, decision->data[i].type, value));
+        }
+    }
     return expression_context(names.entries, names.count);
+}
+
+struct expression_value engine_dmn_body(struct expression_evaluation *evaluation, const void *about)
+{
+    const struct dmn_body *body = about;
+    const struct expression_frame *outer = evaluation->frame;
+    struct expression_entry *entries =
+        arena_alloc(evaluation->arena, body->parameter_count * sizeof *entries);
+    if (entries == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
+    }
+    /* The call has put the arguments around the body, one frame each, the last parameter inmost. */
+    const struct expression_frame *argument = outer;
+    for (uint32_t i = body->parameter_count; i > 0; i--) {
+        ASSERT(argument != NULL && span_equal(argument->name, body->parameters[i - 1].name));
+        struct expression_value value = engine_dmn_coerce(evaluation, body->parameters[i - 1].type,
+                                                          expression_value_read(argument->value));
+        entries[i - 1] = (struct expression_entry){argument->name, value};
+        argument = argument->parent;
+    }
+    struct expression_frame frame = {.parent = outer,
+                                     .is_open = true,
+                                     .value = expression_context(entries, body->parameter_count)};
+    evaluation->frame = &frame;
+    struct expression_value value = expression_operand(evaluation, body->logic);
+    evaluation->frame = outer;
+    return engine_dmn_coerce(evaluation, body->type, value);
 }
 
 /* Requirements stand before what requires them, so that one way back marks them all. */

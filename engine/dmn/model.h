@@ -19,24 +19,35 @@ enum dmn_hit_policy {
     DMN_OUTPUT_ORDER,
 };
 
-/* What a value is made of where it is not of the declared type yet. */
-enum dmn_type {
+enum dmn_type_form {
     DMN_TYPE_ANY,
-    DMN_TYPE_SCALAR, /* a list of one is its item */
-    DMN_TYPE_DATE,   /* of a text, as for the next three */
-    DMN_TYPE_TIME,
-    DMN_TYPE_DATE_TIME,
-    DMN_TYPE_DURATION,
+    DMN_TYPE_PLAIN,    /* of `plain` */
+    DMN_TYPE_DURATION, /* of either kind */
+    DMN_TYPE_LIST,     /* of `element` */
+    DMN_TYPE_CONTEXT,  /* of the members, at least */
+    DMN_TYPE_NAMED,    /* as `element` */
+};
+
+/* A declared type. Item definitions may be made of themselves, but not be themselves. */
+struct dmn_type {
+    enum dmn_type_form form;
+    enum expression_type plain;
+    const char *maker; /* function of FEEL that makes it of a text; or NULL */
+    const struct dmn_type *element;
+    const struct span *names; /* of members */
+    const struct dmn_type *const *members;
+    uint32_t member_count;
+    const struct expression_node *allowed; /* unary tests; NULL: all values */
 };
 
 struct dmn_input {
     const struct expression_node *expression;
-    enum dmn_type type;
+    const struct dmn_type *type; /* NULL: any, as everywhere */
 };
 
 struct dmn_output {
     struct span name; /* may be empty where there is one output only */
-    enum dmn_type type;
+    const struct dmn_type *type;
     const struct expression_node *fallback; /* default output, or NULL */
     const struct expression_node
         *order; /* the list of its values, first the most wanted; or NULL */
@@ -60,18 +71,26 @@ struct dmn_table {
     uint32_t rule_count;
 };
 
+/* Input data of a declared type. */
+struct dmn_data {
+    struct span name;
+    const struct dmn_type *type;
+};
+
 /* A decision or a business knowledge model. */
 struct dmn_decision {
     struct span id;
     struct span name;
     struct span variable; /* under which others see its value */
     bool is_declared;     /* by a variable of its own; else its id and its outputs are names too */
-    enum dmn_type type;
+    const struct dmn_type *type;
     bool is_knowledge;                   /* a function: `logic` is its literal */
     const struct expression_node *logic; /* NULL: not read yet */
     const struct dmn_table *table;       /* where `logic` is one; else NULL */
     const uint32_t *required;            /* places of what it requires, decisions and knowledge */
     uint32_t required_count;
+    const struct dmn_data *data; /* that it requires, as far as a type is declared */
+    uint32_t data_count;
 };
 
 struct engine_dmn {
@@ -91,11 +110,22 @@ struct dmn_run {
     struct engine_dmn_outcome *outcome;
 };
 
+/* The body of a knowledge model whose parameters or result are of declared types. */
+struct dmn_body {
+    const struct expression_node *logic;
+    const struct dmn_data *parameters;
+    uint32_t parameter_count;
+    const struct dmn_type *type;
+};
+
+/* A custom node's function: parameters and result as they are declared. */
+struct expression_value engine_dmn_body(struct expression_evaluation *evaluation, const void *body);
 /* The value of a table where its frames stand around it: a custom node's function. */
 struct expression_value engine_dmn_table(struct expression_evaluation *evaluation,
                                          const void *table);
 /* The value as the declared type has it; null when it cannot be. */
 struct expression_value engine_dmn_coerce(struct expression_evaluation *evaluation,
-                                          enum dmn_type type, struct expression_value value);
+                                          const struct dmn_type *type,
+                                          struct expression_value value);
 
 #endif

@@ -28,6 +28,16 @@ struct xml_element *engine_dmn_child(const struct xml_element *element,
     return engine_xml_child(element, after, XML_UNKNOWN, name);
 }
 
+uint32_t engine_dmn_count(const struct xml_element *element, const char *name)
+{
+    uint32_t count = 0;
+    for (struct xml_element *child = engine_dmn_child(element, NULL, name); child != NULL;
+         child = engine_dmn_child(element, child, name)) {
+        count++;
+    }
+    return count;
+}
+
 void *engine_dmn_room(struct dmn_reading *reading, size_t count, size_t bytes)
 {
     return arena_zero(reading->arena, count * bytes);
@@ -50,41 +60,6 @@ static void add_name(struct dmn_reading *reading, struct span name)
         reading->name_capacity = capacity;
     }
     reading->names[reading->name_count++] = name;
-}
-
-enum dmn_type engine_dmn_type(struct span type_ref)
-{
-    static const struct {
-        const char *name;
-        enum dmn_type type;
-    } types[] = {
-        {"string", DMN_TYPE_SCALAR},
-        {"boolean", DMN_TYPE_SCALAR},
-        {"number", DMN_TYPE_SCALAR},
-        {"integer", DMN_TYPE_SCALAR},
-        {"long", DMN_TYPE_SCALAR},
-        {"double", DMN_TYPE_SCALAR},
-        {"date", DMN_TYPE_DATE},
-        {"time", DMN_TYPE_TIME},
-        {"dateTime", DMN_TYPE_DATE_TIME},
-        {"date and time", DMN_TYPE_DATE_TIME},
-        {"duration", DMN_TYPE_DURATION},
-        {"dayTimeDuration", DMN_TYPE_DURATION},
-        {"days and time duration", DMN_TYPE_DURATION},
-        {"yearMonthDuration", DMN_TYPE_DURATION},
-        {"years and months duration", DMN_TYPE_DURATION},
-    };
-    const uint8_t *colon = type_ref.count == 0 ? NULL : memchr(type_ref.bytes, ':', type_ref.count);
-    if (colon != NULL) { /* "feel:date" of DMN 1.1 */
-        size_t prefix = (size_t)(colon - type_ref.bytes) + 1;
-        type_ref = span_of(type_ref.bytes + prefix, type_ref.count - prefix);
-    }
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (span_is(type_ref, types[i].name)) {
-            return types[i].type;
-        }
-    }
-    return DMN_TYPE_ANY;
 }
 
 /* "juel" in any case and form ("http://www.jcp.org/en/jsr/detail?id=245"); all else is FEEL. */
@@ -152,6 +127,39 @@ static const struct expression_node *read_logic(struct dmn_reading *reading,
     return node;
 }
 
+/* The logic of a knowledge model, between parameters and a result of declared types; itself where
+ * none is declared. */
+static const struct expression_node *typed_body(struct dmn_reading *reading,
+                                                struct xml_element *model,
+                                                const struct expression_node *logic,
+                                                const struct dmn_data *parameters, uint32_t count)
+{
+    struct xml_element *variable = engine_dmn_child(model, NULL, "variable");
+    struct xml_element *encapsulated = engine_dmn_child(model, NULL, "encapsulatedLogic");
+    const struct dmn_type *type = engine_dmn_type_of(reading, encapsulated);
+    if (type == NULL) { /* of the result; some name the type of the function by its result's */
+        type = engine_dmn_type_of(reading, variable);
+        type = type != NULL && engine_dmn_type_is_function(type) ? NULL : type;
+    }
+    bool any = type != NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        any = any || parameters[i].type != NULL;
+    }
+    struct dmn_body *body = engine_dmn_room(reading, 1, sizeof *body);
+    struct dmn_data *kept = engine_dmn_room(reading, count, sizeof *kept);
+    struct expression_node *node = engine_dmn_room(reading, 1, sizeof *node);
+    if (!any || logic == NULL || body == NULL || kept == NULL || node == NULL) {
+        return logic;
+    }
+    memcpy(kept, parameters, count * sizeof *kept);
+    *body = (struct dmn_body){logic, kept, count, type};
+    node->kind = NODE_CUSTOM;
+    node->depth = (uint16_t)(logic->depth + 1);
+    node->as.custom.evaluate = engine_dmn_body;
+    node->as.custom.about = body;
+    return node;
+}
+
 /* The literal of a function whose body is the logic of a knowledge model. */
 static const struct expression_node *read_function(struct dmn_reading *reading,
                                                    struct xml_element *model, struct span id)
@@ -159,6 +167,7 @@ static const struct expression_node *read_function(struct dmn_reading *reading,
     struct span names[EXPRESSION_LITERAL_PARAMETERS_MAX];
     uint32_t count = 0;
     uint32_t outer_names = reading->name_count;
+    struct dmn_data parameters[EXPRESSION_LITERAL_PARAMETERS_MAX];
     struct xml_element *logic = engine_dmn_child(model, NULL, "encapsulatedLogic");
     if (logic == NULL) {
         engine_dmn_complain(reading, model, id, "no-logic", "\"%.*s\" has no logic", SPAN_ARG(id));
@@ -178,9 +187,11 @@ static const struct expression_node *read_function(struct dmn_reading *reading,
             return NULL;
         }
         names[count] = engine_xml_attribute(parameter, XML_NONE, "name");
+        parameters[count] = (struct dmn_data){names[count], engine_dmn_type_of(reading, parameter)};
         add_name(reading, names[count++]);
     }
-    const struct expression_node *body = read_logic(reading, logic, id);
+    const struct expression_node *body =
+        typed_body(reading, model, read_logic(reading, logic, id), parameters, count);
     reading->name_count = outer_names;
     struct expression_node *literal = engine_dmn_room(reading, 1, sizeof *literal);
     const struct expression_node **children = engine_dmn_room(reading, 1, sizeof(*children));
@@ -201,7 +212,7 @@ static const struct expression_node *read_function(struct dmn_reading *reading,
     return literal;
 }
 
-static struct span name_of_variable(struct xml_element *element)
+struct span engine_dmn_variable_name(struct xml_element *element)
 {
     struct xml_element *variable = engine_dmn_child(element, NULL, "variable");
     struct span name =
@@ -216,11 +227,9 @@ static void read_names(struct dmn_reading *reading, struct xml_element *const *e
         struct xml_element *variable = engine_dmn_child(elements[i], NULL, "variable");
         decision->id = engine_xml_id(elements[i]);
         decision->name = engine_xml_attribute(elements[i], XML_NONE, "name");
-        decision->variable = name_of_variable(elements[i]);
+        decision->variable = engine_dmn_variable_name(elements[i]);
         decision->is_declared = variable != NULL || decision->is_knowledge;
-        decision->type = variable == NULL || decision->is_knowledge
-                             ? DMN_TYPE_ANY
-                             : engine_dmn_type(engine_xml_attribute(variable, XML_NONE, "typeRef"));
+        decision->type = decision->is_knowledge ? NULL : engine_dmn_type_of(reading, variable);
         add_name(reading, decision->variable);
         if (decision->id.count == 0) {
             engine_dmn_complain(reading, elements[i], decision->name, "no-id", "\"%.*s\" has no id",
@@ -236,7 +245,7 @@ static void read_names(struct dmn_reading *reading, struct xml_element *const *e
     }
     for (struct xml_element *input = engine_dmn_child(reading->root, NULL, "inputData");
          input != NULL; input = engine_dmn_child(reading->root, input, "inputData")) {
-        add_name(reading, name_of_variable(input));
+        add_name(reading, engine_dmn_variable_name(input));
     }
 }
 
@@ -274,6 +283,9 @@ static void read_model(struct dmn_reading *reading)
     reading->dmn->id = engine_xml_id(reading->root);
     reading->dmn->name = engine_xml_attribute(reading->root, XML_NONE, "name");
     if (!gather(reading, &elements)) {
+        return;
+    }
+    if (!engine_dmn_read_types(reading)) {
         return;
     }
     read_names(reading, elements);

@@ -28,16 +28,6 @@ static const struct {
     const char *function;
 } aggregations[] = {{"SUM", "sum"}, {"MIN", "min"}, {"MAX", "max"}, {"COUNT", "count"}};
 
-static uint32_t count_children(const struct xml_element *element, const char *name)
-{
-    uint32_t count = 0;
-    for (struct xml_element *child = engine_dmn_child(element, NULL, name); child != NULL;
-         child = engine_dmn_child(element, child, name)) {
-        count++;
-    }
-    return count;
-}
-
 static const struct expression_node *
 compile(struct table_reading *table, struct xml_element *element, enum engine_dialect dialect)
 {
@@ -83,8 +73,7 @@ static void read_inputs(struct table_reading *table)
         uint32_t errors = table->reading->report->errors;
         if (expression != NULL) {
             table->table->inputs[i].expression = compile(table, expression, ENGINE_DIALECT_FEEL);
-            table->table->inputs[i].type =
-                engine_dmn_type(engine_xml_attribute(expression, XML_NONE, "typeRef"));
+            table->table->inputs[i].type = engine_dmn_type_of(table->reading, expression);
         }
         if (table->table->inputs[i].expression == NULL &&
             table->reading->report->errors == errors) {
@@ -130,7 +119,7 @@ static void read_outputs(struct table_reading *table)
         element = engine_dmn_child(table->element, element, "output");
         struct xml_element *fallback = engine_dmn_child(element, NULL, "defaultOutputEntry");
         output->name = engine_xml_attribute(element, XML_NONE, "name");
-        output->type = engine_dmn_type(engine_xml_attribute(element, XML_NONE, "typeRef"));
+        output->type = engine_dmn_type_of(table->reading, element);
         output->fallback = fallback == NULL ? NULL : compile(table, fallback, ENGINE_DIALECT_FEEL);
         output->order = ordered ? read_order(table, element) : NULL;
         if (output->name.count == 0 && table->table->output_count > 1) {
@@ -147,7 +136,7 @@ static bool read_cells(struct table_reading *table, struct xml_element *rule, co
                        uint32_t count)
 {
     struct xml_element *cell = engine_dmn_child(rule, NULL, name);
-    if (count_children(rule, name) != count) {
+    if (engine_dmn_count(rule, name) != count) {
         engine_dmn_complain(table->reading, rule, table->decision, "malformed-table",
                             "a rule of \"%.*s\" has not as many of \"%s\" as there are columns",
                             SPAN_ARG(table->decision), name);
@@ -188,9 +177,9 @@ static void read_rules(struct table_reading *table)
 static bool counts_fit(struct table_reading *table)
 {
     struct dmn_table *counted = table->table;
-    counted->input_count = count_children(table->element, "input");
-    counted->output_count = count_children(table->element, "output");
-    counted->rule_count = count_children(table->element, "rule");
+    counted->input_count = engine_dmn_count(table->element, "input");
+    counted->output_count = engine_dmn_count(table->element, "output");
+    counted->rule_count = engine_dmn_count(table->element, "rule");
     if (counted->output_count == 0 || counted->output_count > DMN_CLAUSES_MAX ||
         counted->input_count > DMN_CLAUSES_MAX || counted->rule_count > DMN_RULES_MAX ||
         (counted->aggregation != NULL && counted->output_count > 1)) {

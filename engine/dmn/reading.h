@@ -13,6 +13,9 @@ struct dmn_reading {
     struct span *names; /* of decisions, knowledge models, input data, then parameters */
     uint32_t name_count;
     uint32_t name_capacity;
+    struct dmn_type *types; /* item definitions, by the names below */
+    struct span *type_names;
+    uint32_t type_count;
 };
 
 /* An error at an element, of the decision that holds it; latches memory in the arena. */
@@ -29,7 +32,18 @@ void *engine_dmn_room(struct dmn_reading *reading, size_t count, size_t bytes);
 const struct expression_node *engine_dmn_compile(struct dmn_reading *reading,
                                                  struct xml_element *element, struct span decision,
                                                  enum engine_dialect dialect);
-enum dmn_type engine_dmn_type(struct span type_ref);
+/* Children of that name in the DMN namespace. */
+uint32_t engine_dmn_count(const struct xml_element *element, const char *name);
+/* The item definitions, before anything that names them. False after a complaint. */
+bool engine_dmn_read_types(struct dmn_reading *reading);
+/* The type of that name, which stands at an element; NULL: any, or none is named. */
+const struct dmn_type *engine_dmn_type(struct dmn_reading *reading,
+                                       const struct xml_element *element, struct span reference);
+/* By the element's typeRef; the element may be NULL. */
+const struct dmn_type *engine_dmn_type_of(struct dmn_reading *reading, struct xml_element *element);
+/* By its variable, else its own. */
+struct span engine_dmn_variable_name(struct xml_element *element);
+bool engine_dmn_type_is_function(const struct dmn_type *type);
 /* A "decisionTable" as a node; NULL after a complaint. */
 const struct expression_node *engine_dmn_read_table(struct dmn_reading *reading,
                                                     struct xml_element *element,

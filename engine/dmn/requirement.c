@@ -1,15 +1,22 @@
 /* requirement.c: what decisions require of each other, and the order that this leaves. */
 #include "engine/dmn/reading.h"
 
-/* The place that a reference ("#id") leads to; false when it leads to none. */
-static bool find_place(const struct engine_dmn *dmn, struct span reference, uint32_t *place)
+/* The id in "#id", or in "uri#id". */
+static struct span behind_hash(struct span reference)
 {
     const uint8_t *hash =
         reference.count == 0 ? NULL : memchr(reference.bytes, '#', reference.count);
-    if (hash != NULL) {
-        size_t prefix = (size_t)(hash - reference.bytes) + 1;
-        reference = span_of(reference.bytes + prefix, reference.count - prefix);
+    if (hash == NULL) {
+        return reference;
     }
+    size_t prefix = (size_t)(hash - reference.bytes) + 1;
+    return span_of(reference.bytes + prefix, reference.count - prefix);
+}
+
+/* The place that a reference leads to; false when it leads to none. */
+static bool find_place(const struct engine_dmn *dmn, struct span reference, uint32_t *place)
+{
+    reference = behind_hash(reference);
     for (*place = 0; *place < dmn->count; (*place)++) {
         if (span_equal(dmn->decisions[*place].id, reference)) {
             return true;
@@ -40,7 +47,7 @@ static uint32_t read_places(struct dmn_reading *reading, struct xml_element *ele
             struct xml_element *required = engine_dmn_child(requirement, NULL, kinds[i].required);
             uint32_t place;
             if (required == NULL) {
-                continue; /* input data: looked up by its name */
+                continue; /* input data */
             }
             struct span reference = engine_xml_attribute(required, XML_NONE, "href");
             if (find_place(reading->dmn, reference, &place)) {
@@ -56,6 +63,43 @@ static uint32_t read_places(struct dmn_reading *reading, struct xml_element *ele
         }
     }
     return count;
+}
+
+/* The input data of that id whose variable has a type; false when it has none. */
+static bool find_data(struct dmn_reading *reading, struct span reference, struct dmn_data *data)
+{
+    struct span id = behind_hash(reference);
+    struct xml_element *input = NULL;
+    while ((input = engine_dmn_child(reading->root, input, "inputData")) != NULL) {
+        if (span_equal(engine_xml_id(input), id)) {
+            data->name = engine_dmn_variable_name(input);
+            data->type = engine_dmn_type_of(reading, engine_dmn_child(input, NULL, "variable"));
+            return data->type != NULL;
+        }
+    }
+    return false;
+}
+
+/* Input data without a type are found by their names when they are asked for. */
+static bool read_data(struct dmn_reading *reading, struct xml_element *element,
+                      struct dmn_decision *decision)
+{
+    uint32_t capacity = engine_dmn_count(element, "informationRequirement");
+    struct dmn_data *data = engine_dmn_room(reading, capacity, sizeof *data);
+    struct xml_element *requirement = NULL;
+    if (data == NULL) {
+        return false;
+    }
+    while ((requirement = engine_dmn_child(element, requirement, "informationRequirement")) !=
+           NULL) {
+        struct xml_element *input = engine_dmn_child(requirement, NULL, "requiredInput");
+        if (input != NULL && find_data(reading, engine_xml_attribute(input, XML_NONE, "href"),
+                                       &data[decision->data_count])) {
+            decision->data_count++;
+        }
+    }
+    decision->data = data;
+    return true;
 }
 
 /* Kahn's: a decision is placed when all that it requires is; what is left over is a circle. */
@@ -105,6 +149,9 @@ bool engine_dmn_read_requirements(struct dmn_reading *reading, struct xml_elemen
         }
         decision->required_count = read_places(reading, elements[i], decision, places);
         decision->required = places;
+        if (!read_data(reading, elements[i], decision)) {
+            return false;
+        }
     }
     return put_in_order(reading, elements);
 }

@@ -2,6 +2,7 @@
  * the bodies that are being evaluated. */
 #include "engine/expression/closure.h"
 
+#include "engine/expression/temporal.h"
 #include "engine/expression/type.h"
 #include "proto/base/assert.h"
 
@@ -63,10 +64,20 @@ static bool fit_parameter(struct expression_evaluation *evaluation,
         expression_conforms(evaluation, *value, type)) {
         return true;
     }
-    if (value->type != VALUE_LIST || value->count != 1 || !expression_value_at(*value, 0, &item)) {
-        return false;
+    if (value->type == VALUE_LIST) {
+        if (value->count != 1 || !expression_value_at(*value, 0, &item)) {
+            return false;
+        }
+        *value = expression_value_read(item);
+        return expression_conforms(evaluation, *value, type);
     }
-    *value = expression_value_read(item);
+    if (type->form == TYPE_PLAIN && type->plain == VALUE_DATE_TIME && value->type == VALUE_DATE) {
+        *value = expression_date_time_make(expression_days_of(*value), expression_time_of(*value));
+        return expression_set_offset(value, 0);
+    }
+    struct expression_builder list = {.arena = evaluation->arena};
+    expression_builder_add(&list, *value);
+    *value = expression_builder_list(&list);
     return expression_conforms(evaluation, *value, type);
 }
 

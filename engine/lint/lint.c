@@ -33,7 +33,8 @@ static void check_support(const struct engine_process *process, const struct eng
         break;
     case SUPPORT_BY_HAND:
         engine_lint_problem(report, ENGINE_WARNING, "by-hand", node,
-                            "%s is started by hand only: triggers are not served yet",
+                            "%s is started by hand only: before an execution there is no data to "
+                            "watch",
                             verdict.what);
         break;
     case SUPPORT_LATER:

@@ -207,7 +207,24 @@ Test(lint, a_cron_text_may_start_a_process)
         SAMPLE("<startEvent id='s'><timerEventDefinition><timeCycle>0/5 0/1 * 1/1 * "
                "?</timeCycle></timerEventDefinition></startEvent>" END FLOW("f", "s", "e"));
     expect_silence(file, "timer");
-    sample_warn(file, "by-hand", "s", "a timer start event is started by hand only");
+    expect_silence(file, "by-hand");
+}
+
+Test(lint, a_condition_starts_no_process_by_itself)
+{
+    sample_warn(
+        SAMPLE("<startEvent id='s'><conditionalEventDefinition><condition>=x &gt; 1"
+               "</condition></conditionalEventDefinition></startEvent>" END FLOW("f", "s", "e")),
+        "by-hand", "s", "a conditional start event is started by hand only");
+}
+
+Test(lint, a_start_event_that_waits_for_all_of_its_triggers_is_refused)
+{
+    sample_refuse(SAMPLE("<startEvent id='s' parallelMultiple='true'><timerEventDefinition>"
+                         "<timeCycle>R/PT1H</timeCycle></timerEventDefinition>"
+                         "<timerEventDefinition><timeCycle>R/PT2H</timeCycle>"
+                         "</timerEventDefinition></startEvent>" END FLOW("f", "s", "e")),
+                  "unsupported-element", "s", "waits for all of its triggers");
 }
 
 Test(lint, a_cron_text_that_is_none_is_refused_with_the_place)

@@ -4,25 +4,7 @@
 #include <stdio.h>
 
 #include "engine/lint/lint.h"
-#include "engine/time/cron.h"
-#include "engine/time/iso8601.h"
-
-/* A macro, a zone, or five to seven fields, as cron and Quartz write them: "0/5 0/1 * 1/1 * ?". */
-static bool looks_like_cron(struct span text)
-{
-    unsigned fields = 0;
-    if (span_starts_with(text, "@") || span_starts_with(text, "CRON_TZ=") ||
-        span_starts_with(text, "TZ=")) {
-        return true;
-    }
-    bool in_field = false;
-    for (size_t i = 0; i < text.count; i++) {
-        bool is_space = text.bytes[i] == ' ' || text.bytes[i] == '\t';
-        fields += !is_space && !in_field;
-        in_field = !is_space;
-    }
-    return fields >= 5 && fields <= 7;
-}
+#include "engine/schedule.h"
 
 struct subject {
     const struct engine_node *node;
@@ -80,7 +62,7 @@ static void check_cycle(const struct subject *subject)
     if (engine_cycle_parse(subject->text, &cycle, &reason) == RESULT_OK) {
         return;
     }
-    if (!looks_like_cron(subject->text)) {
+    if (!engine_schedule_looks_like_cron(subject->text)) {
         refuse(subject, "cycle", reason);
     } else if (!subject->starts_process) {
         refuse(subject, "cycle", "a cron text is for start events; here a cycle is R/PT10M");

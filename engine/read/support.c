@@ -40,7 +40,7 @@ static const uint8_t events[SUPPORT_PLACE_COUNT][ENGINE_EVENT_KIND_COUNT] = {
         {
             [ENGINE_ON_NONE] = SUPPORT_FULL,
             [ENGINE_ON_MESSAGE] = SUPPORT_FULL,
-            [ENGINE_ON_TIMER] = SUPPORT_BY_HAND,
+            [ENGINE_ON_TIMER] = SUPPORT_FULL,
             [ENGINE_ON_SIGNAL] = SUPPORT_FULL,
             [ENGINE_ON_CONDITION] = SUPPORT_BY_HAND,
         },
@@ -232,6 +232,9 @@ static void judge_event(const struct engine_process *process, const struct engin
     }
     if (node->event_count > 1 && !is_told_apart(node)) {
         lower(out, SUPPORT_LATER, "an event with triggers of such different kinds");
+    }
+    if (node->event_count > 1 && place == SUPPORT_START && node->parallel_multiple) {
+        lower(out, SUPPORT_LATER, "a start event that waits for all of its triggers");
     }
     if (node->event_count > 1 && place != SUPPORT_START) {
         lower(out, markers[SUPPORT_SEVERAL_TRIGGERS].support,

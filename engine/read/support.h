@@ -10,7 +10,7 @@
 enum support {
     SUPPORT_NONE = 0, /* BPMN has no such thing */
     SUPPORT_LATER,    /* read into the model, not executed yet */
-    SUPPORT_BY_HAND, /* a start event whose trigger is not served yet: a plain start begins there */
+    SUPPORT_BY_HAND,  /* a start event that nothing triggers: a plain start begins there */
     SUPPORT_FULL,
 };
 

@@ -19,7 +19,8 @@ struct lmdb_state {
 static const char *const table_names[] = {
     [STORAGE_EXECUTIONS] = "executions",   [STORAGE_REQUESTS] = "requests",
     [STORAGE_DEFINITIONS] = "definitions", [STORAGE_POSITIONS] = "positions",
-    [STORAGE_MESSAGES] = "messages",       [STORAGE_TABLE_COUNT] = NULL,
+    [STORAGE_MESSAGES] = "messages",       [STORAGE_TRIGGERS] = "triggers",
+    [STORAGE_TABLE_COUNT] = NULL,
 };
 
 static const struct storage_state_ops state_ops;

@@ -87,7 +87,7 @@ void contract_state_says_not_found(struct contract_state *subject)
 void contract_state_keeps_its_tables_apart(struct contract_state *subject)
 {
     struct storage_state *state = subject->open(subject);
-    static const char *const values[STORAGE_TABLE_COUNT] = {"e", "r", "d", "m", "p"};
+    static const char *const values[STORAGE_TABLE_COUNT] = {"e", "r", "d", "m", "p", "t"};
 
     for (int table = 0; table < STORAGE_TABLE_COUNT; table++) {
         put(state, (enum storage_table)table, "same", values[table]);

@@ -339,6 +339,12 @@ void engine_world_idle(struct engine_world *world, uint64_t ms)
     }
 }
 
+void engine_world_pass(struct engine_world *world, uint64_t ms)
+{
+    ASSERT(!world->running);
+    set_time(world, world->now.monotonic_ms + ms);
+}
+
 /* ---- life ---- */
 
 struct engine_world *engine_world_new(const struct engine_world_options *options)
@@ -529,7 +535,8 @@ bool engine_world_start(struct engine_world *world)
     make_drains(world, &positions);
     open_router(world);
     return load_project(world) && load_file(world, "approval.bpmn", approval) &&
-           load_file(world, "two.bpmn", two_calls);
+           load_file(world, "two.bpmn", two_calls) &&
+           (world->options.file == NULL || load_file(world, "more.bpmn", world->options.file));
 }
 
 void engine_world_kill(struct engine_world *world)
@@ -616,6 +623,26 @@ uint32_t engine_world_calls(const struct engine_world *world, const char *execut
 bool engine_world_repeated_work(const struct engine_world *world)
 {
     return world->repeated_work;
+}
+
+struct completed {
+    const char *process;
+    uint32_t count;
+};
+
+static void count_completed(void *owner, struct span message)
+{
+    struct completed *completed = owner;
+    completed->count +=
+        span_is(wire_string_or(wire_find_text(message, "process"), ""), completed->process) &&
+        span_is(wire_string_or(wire_find_text(message, "lifecycle"), ""), "Completed");
+}
+
+uint32_t engine_world_completed(const struct engine_world *world, const char *process)
+{
+    struct completed completed = {.process = process};
+    world_index_each(world->index, count_completed, &completed);
+    return completed.count;
 }
 
 bool engine_world_indexed_completed(const struct engine_world *world, const char *execution_id)

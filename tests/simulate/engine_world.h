@@ -21,6 +21,7 @@ struct engine_world;
 struct engine_world_options {
     uint64_t seed;
     uint32_t shard_count;
+    const char *file; /* a definition that is deployed with the others; or NULL */
 };
 
 /* Aborts without memory, as all of this file does. Pair: engine_world_free. */
@@ -52,6 +53,9 @@ struct span engine_world_await(struct engine_world *world, uint64_t ticket);
 /* Lets time pass without anybody asking, so that the drains flush. */
 void engine_world_idle(struct engine_world *world, uint64_t ms);
 
+/* Lets time pass while the engine is down. */
+void engine_world_pass(struct engine_world *world, uint64_t ms);
+
 /* While held, calls stay unanswered. */
 void engine_world_hold_modules(struct engine_world *world, bool held);
 /* Snapshots that the state drain has asked of long segments, in this life of the engine. */
@@ -66,6 +70,8 @@ uint32_t engine_world_calls(const struct engine_world *world, const char *execut
 /* A call of an earlier task came after one of a later task of the same execution: done work was
  * done again. */
 bool engine_world_repeated_work(const struct engine_world *world);
+/* Executions of that process whose newest word in the index is that they have completed. */
+uint32_t engine_world_completed(const struct engine_world *world, const char *process);
 /* Is the index's newest word on it that it has completed? */
 bool engine_world_indexed_completed(const struct engine_world *world, const char *execution_id);
 

@@ -453,6 +453,7 @@ static uint64_t end_of_record(const struct proto_record *record)
     case PROTO_RECORD_FORGET:
     case PROTO_RECORD_MESSAGE:
     case PROTO_RECORD_MESSAGE_TAKEN:
+    case PROTO_RECORD_TRIGGER:
         break;
     }
     return 0;

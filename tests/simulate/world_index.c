@@ -189,6 +189,14 @@ void world_index_cut(struct world_index *index)
     rows_copy(&index->now, &index->flushed);
 }
 
+void world_index_each(const struct world_index *index,
+                      void (*each)(void *owner, struct span message), void *owner)
+{
+    for (uint32_t i = 0; i < index->now.count; i++) {
+        each(owner, row_span(&index->now.at[i]));
+    }
+}
+
 struct span world_index_row(const struct world_index *index, const char *execution_id)
 {
     const struct row *found = find(&index->now, span_text(execution_id));

@@ -15,6 +15,9 @@ void world_index_free(struct world_index *index);
 struct storage_index *world_index_port(struct world_index *index);
 /* Everything since the last flush is gone. */
 void world_index_cut(struct world_index *index);
+/* The newest audit message of each execution. */
+void world_index_each(const struct world_index *index,
+                      void (*each)(void *owner, struct span message), void *owner);
 /* Borrowed until the next call; empty when there is none. */
 struct span world_index_row(const struct world_index *index, const char *execution_id);
 
