@@ -26,16 +26,8 @@ static bool set_inputs(struct engine_decision *decision, const struct engine_vis
     return true;
 }
 
-static bool is_thrown_at(const struct engine_node *boundary)
-{
-    enum engine_event_kind kind =
-        boundary->event_count == 0 ? ENGINE_ON_NONE : boundary->events[0].kind;
-    return kind == ENGINE_ON_ERROR || kind == ENGINE_ON_ESCALATION ||
-           kind == ENGINE_ON_COMPENSATION || kind == ENGINE_ON_CANCEL;
-}
-
 /* traps.md 7 and 13: subscribed at the host's start; a condition that is true already happens
- * before the work begins, and may end it. */
+ * before the work begins, and may end it. What is thrown finds its boundary event itself. */
 static bool arm_boundaries(struct engine_decision *decision, const struct engine_visit *visit,
                            struct engine_scene *scene)
 {
@@ -44,7 +36,7 @@ static bool arm_boundaries(struct engine_decision *decision, const struct engine
         const struct engine_node *boundary =
             &visit->scope->process->nodes[visit->node->boundaries.at[i]];
         bool met = false;
-        if (!is_thrown_at(boundary) && !engine_listen_arm(decision, visit, boundary, scene, &met)) {
+        if (!engine_listen_arm(decision, visit, boundary, scene, &met)) {
             return false;
         }
         if (met && boundary->interrupting) {

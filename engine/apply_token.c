@@ -158,6 +158,7 @@ enum result engine_apply_left(struct engine_execution *execution, const struct e
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_LEFT, ENGINE_WAIT_NONE));
     token->flow = event->flow;
     token->node = event->node;
+    token->own = SPAN_EMPTY;
     reset_work(token);
     return RESULT_OK;
 }
@@ -171,6 +172,7 @@ enum result engine_apply_linked(struct engine_execution *execution,
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_LINKED, ENGINE_WAIT_NONE));
     token->flow = ENGINE_NONE;
     token->node = event->node;
+    token->own = SPAN_EMPTY;
     reset_work(token);
     return RESULT_OK;
 }
@@ -238,6 +240,22 @@ enum result engine_apply_joined(struct engine_execution *execution,
     return RESULT_OK;
 }
 
+static void take_joined(struct engine_execution *execution, struct engine_scope *scope,
+                        struct engine_join_tokens *join, struct engine_token *token,
+                        enum engine_join_phase phase)
+{
+    if (join->count > 0 && !join->taken) {
+        lengthen(execution, &token->path, &token->segment, join->path, join->segment);
+        token->output = join->output;
+        scope->live--;
+        join->count--;
+    }
+    join->taken = phase == ENGINE_JOIN_START;
+    if (join->count == 0 && !join->taken) {
+        engine_part_drop_join(execution, scope, join);
+    }
+}
+
 /* BPMN 2.0.2 §13.4.1: exactly one token per incoming flow is consumed; surplus tokens stay on
  * theirs. */
 enum result engine_apply_join_fired(struct engine_execution *execution,
@@ -245,6 +263,7 @@ enum result engine_apply_join_fired(struct engine_execution *execution,
 {
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(engine_part_node_is_in(scope, event->node) && event->token >= execution->token_next);
+    REQUIRE(event->flags < ENGINE_JOIN_PHASE_COUNT);
     struct engine_indexes incoming = scope->process->nodes[event->node].incoming;
     struct engine_token *token = engine_token_make(execution, event->token, scope, true);
     if (token == NULL) {
@@ -253,17 +272,13 @@ enum result engine_apply_join_fired(struct engine_execution *execution,
     execution->token_next = event->token + 1;
     token->node = event->node;
     token->segment = execution->segment;
+    token->own = engine_part_keep(execution, event->value);
     for (uint32_t i = 0; i < incoming.count; i++) {
         struct engine_join_tokens *join = engine_join_find(execution, scope, incoming.at[i]);
         if (join == NULL) {
             continue; /* an inclusive join fires without all of them */
         }
-        lengthen(execution, &token->path, &token->segment, join->path, join->segment);
-        token->output = join->output;
-        scope->live--;
-        if (--join->count == 0) {
-            engine_part_drop_join(execution, scope, join);
-        }
+        take_joined(execution, scope, join, token, (enum engine_join_phase)event->flags);
     }
     return RESULT_OK;
 }

@@ -24,7 +24,7 @@ static uint32_t compensating_handler(const struct engine_process *process,
 {
     for (uint32_t i = 0; i < node->handlers.count; i++) {
         const struct engine_node *start = engine_handler_start(process, node->handlers.at[i]);
-        if (start != NULL && start->events[0].kind == ENGINE_ON_COMPENSATION) {
+        if (start != NULL && engine_node_bears(start, ENGINE_ON_COMPENSATION)) {
             return node->handlers.at[i];
         }
     }
@@ -128,11 +128,10 @@ static bool open(struct engine_decision *decision, const struct engine_visit *vi
     return true;
 }
 
-void engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit)
+bool engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit,
+                               uint32_t activity)
 {
-    if (!open(decision, visit, visit->node->events[0].activity)) {
-        engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
-    }
+    return open(decision, visit, activity);
 }
 
 /* ---- transactions ---- */
@@ -142,7 +141,7 @@ static const struct engine_node *cancel_boundary(const struct engine_process *pr
 {
     for (uint32_t i = 0; i < transaction->boundaries.count; i++) {
         const struct engine_node *boundary = &process->nodes[transaction->boundaries.at[i]];
-        if (boundary->event_count > 0 && boundary->events[0].kind == ENGINE_ON_CANCEL) {
+        if (engine_node_bears(boundary, ENGINE_ON_CANCEL)) {
             return boundary;
         }
     }
@@ -196,10 +195,12 @@ void engine_cancel_begin(struct engine_decision *decision, const struct engine_v
 
 void engine_compensation_back(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    if (visit->node->events[0].kind == ENGINE_ON_CANCEL) {
-        leave_by_cancel(decision, visit);
-        return;
+    if (visit->token->child != 0) { /* a retry comes here again */
+        engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = visit->token->child;
     }
-    engine_emit(decision, ENGINE_EVENT_SCOPE_CLOSED)->scope = visit->token->child;
-    engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
+}
+
+void engine_cancel_back(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    leave_by_cancel(decision, visit);
 }

@@ -19,8 +19,10 @@ void engine_compensation_record(struct engine_decision *decision, const struct e
 /* The scope inside the visit's token is gone. What can be compensated in it stays so, unless the
  * activity as a whole can be; an event sub-process that compensates it is recorded. */
 void engine_compensation_close(struct engine_decision *decision, const struct engine_visit *visit);
-/* A compensation event's work: its handlers begin, or there are none and it is done. */
-void engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit);
+/* A compensation event's work, about that activity or ENGINE_NONE: all. Its handlers begin; false:
+ * there are none. */
+bool engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit,
+                               uint32_t activity);
 /* A handler has ended: the next one. False: there is none, or the scope is no compensation. */
 bool engine_compensation_next(struct engine_decision *decision, const struct engine_scope *scope,
                               const struct engine_token *from);
@@ -30,5 +32,7 @@ void engine_compensation_back(struct engine_decision *decision, const struct eng
 /* A cancel end event's work: all else in its transaction is taken away and what has completed is
  * compensated; then the transaction is left by its cancel boundary event. */
 void engine_cancel_begin(struct engine_decision *decision, const struct engine_visit *visit);
+/* All is compensated. */
+void engine_cancel_back(struct engine_decision *decision, const struct engine_visit *visit);
 
 #endif

@@ -204,13 +204,17 @@ static enum result read_joins(struct engine_execution *execution, struct engine_
         uint32_t flow, count, path;
         REQUIRE(wire_is(row, WIRE_ARRAY) && find_flow(scope->process, wire_at(row, 0), &flow));
         REQUIRE(take_u32(wire_at(row, 1), 0, &count) && take_u32(wire_at(row, 2), 0, &path));
-        REQUIRE(count > 0 && count <= LIMIT_TOKENS &&
+        bool taken = wire_bool_or(wire_at(row, 4), false);
+        REQUIRE((count > 0 || taken) && count <= LIMIT_TOKENS &&
                 engine_join_find(execution, scope, flow) == NULL);
+        REQUIRE(!taken || scope->process->nodes[scope->process->flows[flow].target].kind ==
+                              ENGINE_COMPLEX_GATEWAY);
         struct engine_join_tokens *join = engine_part_add_join(execution, scope, flow);
         if (join == NULL) {
             return RESULT_LIMIT;
         }
         join->count = count;
+        join->taken = taken;
         join->path = path;
         join->output = engine_part_keep(execution, without_nil(wire_at(row, 3)));
         scope->live += count;

@@ -249,11 +249,14 @@ void engine_encode_joins(const struct engine_execution *execution, const struct 
     for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                      ENGINE_LINK_FIRST)) {
         bool current = join->segment == execution->segment && execution->segment_open;
-        wire_write_array(writer, 4);
+        wire_write_array(writer, 4u + join->taken);
         write_flow(writer, scope->process, join->flow);
         engine_pack_uint(writer, join->count);
         engine_pack_uint(writer, current ? join->path : 0);
         wire_write_value(writer, join->output);
+        if (join->taken) {
+            wire_write_bool(writer, true);
+        }
     }
 }
 

@@ -172,6 +172,14 @@ struct engine_subscription {
     struct span key;     /* correlation key, or empty */
 };
 
+/* What a fired join takes; JOIN_FIRED's flags. */
+enum engine_join_phase {
+    ENGINE_JOIN_WHOLE, /* one token from each flow that holds one */
+    ENGINE_JOIN_START, /* the same, and the complex gateway remembers from which */
+    ENGINE_JOIN_RESET, /* one from each of the other flows; nothing is remembered any more */
+    ENGINE_JOIN_PHASE_COUNT
+};
+
 /* Tokens that wait in a join, on one flow. */
 struct engine_join_tokens {
     struct engine_slot slot; /* links: its scope's joins */
@@ -179,6 +187,7 @@ struct engine_join_tokens {
     uint32_t count;
     uint32_t path; /* the longest of theirs */
     uint32_t segment;
+    bool taken;         /* a complex gateway has started with one of this flow; `count` may be 0 */
     struct span output; /* of the last one */
 };
 

@@ -56,44 +56,42 @@ void engine_fail_unsupported(struct engine_decision *decision, const struct engi
 /* Who catches what was thrown. */
 struct catcher {
     const struct engine_node *event; /* boundary event, or start event of an event sub-process */
+    const struct engine_event_definition *definition; /* which of the event's */
     const struct engine_token *host; /* of the boundary event; NULL: it is an event sub-process */
     const struct engine_scope *scope;
 };
 
 /* traps.md 8: at one level the one with this code, else the first that catches all. */
-static const struct engine_node *better(const struct engine_node *so_far,
-                                        const struct engine_node *event,
-                                        enum engine_event_kind kind, struct span code)
+static void prefer(struct catcher *found, const struct engine_node *event,
+                   enum engine_event_kind kind, struct span code)
 {
-    if (event == NULL || event->event_count == 0 || event->events[0].kind != kind) {
-        return so_far;
+    for (uint32_t i = 0; event != NULL && i < event->event_count; i++) {
+        const struct engine_event_definition *definition = &event->events[i];
+        bool exact = definition->code.count > 0 && span_equal(definition->code, code);
+        bool had_exact = found->event != NULL && found->definition->code.count > 0;
+        bool any = definition->code.count == 0 && found->event == NULL;
+        if (definition->kind == kind && ((exact && !had_exact) || any)) {
+            found->event = event;
+            found->definition = definition;
+        }
     }
-    struct span caught = event->events[0].code;
-    bool exact = caught.count > 0 && span_equal(caught, code);
-    bool had_exact = so_far != NULL && so_far->events[0].code.count > 0;
-    return (exact && !had_exact) || (caught.count == 0 && so_far == NULL) ? event : so_far;
 }
 
-static const struct engine_node *catcher_on(const struct engine_process *process,
-                                            const struct engine_node *node,
-                                            enum engine_event_kind kind, struct span code)
+static void look_on(struct catcher *found, const struct engine_node *node,
+                    enum engine_event_kind kind, struct span code)
 {
-    const struct engine_node *found = NULL;
+    const struct engine_process *process = found->scope->process;
     for (uint32_t i = 0; i < node->boundaries.count; i++) {
-        found = better(found, &process->nodes[node->boundaries.at[i]], kind, code);
+        prefer(found, &process->nodes[node->boundaries.at[i]], kind, code);
     }
-    return found;
 }
 
-static const struct engine_node *catcher_in(const struct engine_scope *scope,
-                                            enum engine_event_kind kind, struct span code)
+static void look_in(struct catcher *found, enum engine_event_kind kind, struct span code)
 {
-    const struct engine_node *found = NULL;
-    struct engine_indexes handlers = engine_handlers_of(scope);
+    struct engine_indexes handlers = engine_handlers_of(found->scope);
     for (uint32_t i = 0; i < handlers.count; i++) {
-        found = better(found, engine_handler_start(scope->process, handlers.at[i]), kind, code);
+        prefer(found, engine_handler_start(found->scope->process, handlers.at[i]), kind, code);
     }
-    return found;
 }
 
 /*
@@ -108,12 +106,13 @@ static bool find_catcher(const struct engine_execution *execution, const struct 
     const struct engine_scope *scope = visit->scope;
     while (host != NULL) {
         const struct engine_node *node = &scope->process->nodes[host->node];
-        bool is_instance = scope->kind == ENGINE_SCOPE_BODY;
         *out = (struct catcher){.host = host, .scope = scope};
-        out->event = is_instance ? NULL : catcher_on(scope->process, node, kind, code);
+        if (scope->kind != ENGINE_SCOPE_BODY) {
+            look_on(out, node, kind, code);
+        }
         if (out->event == NULL && !node->triggered_by_event) {
             out->host = NULL;
-            out->event = catcher_in(scope, kind, code);
+            look_in(out, kind, code);
         }
         if (out->event != NULL) {
             return true;
@@ -158,13 +157,13 @@ static bool begin_catcher(struct engine_decision *decision, const struct engine_
 {
     const struct engine_node *event = catcher->event;
     struct span output = thrown_value(decision, code, message);
-    set_variable(decision, catcher, event->events[0].code_variable, code);
-    set_variable(decision, catcher, event->events[0].message_variable, message);
+    set_variable(decision, catcher, catcher->definition->code_variable, code);
+    set_variable(decision, catcher, catcher->definition->message_variable, message);
     if (catcher->host == NULL) {
         (void)engine_handler_begin(decision, catcher->scope, event, visit->token, output);
-        return !engine_handler_interrupts(event);
+        return !event->interrupting;
     }
-    if (event->interrupting || event->events[0].kind == ENGINE_ON_ERROR) {
+    if (event->interrupting) {
         (void)engine_scope_interrupt(decision, catcher->host, visit->token, event->index, output);
         return false;
     }
@@ -186,14 +185,14 @@ void engine_throw(struct engine_decision *decision, const struct engine_visit *v
     }
 }
 
-void engine_escalate(struct engine_decision *decision, const struct engine_visit *visit)
+bool engine_escalate(struct engine_decision *decision, const struct engine_visit *visit,
+                     struct span code)
 {
     struct catcher catcher;
-    struct span code = visit->node->events[0].code;
     if (!find_catcher(decision->execution, visit, ENGINE_ON_ESCALATION, code, &catcher) ||
         begin_catcher(decision, visit, &catcher, code, SPAN_EMPTY)) {
-        engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
-    } else {
-        engine_decision_step(decision, visit->token, false);
+        return true;
     }
+    engine_decision_step(decision, visit->token, false);
+    return false;
 }

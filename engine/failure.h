@@ -21,9 +21,10 @@ void engine_fail_execution(struct engine_decision *decision, struct span code, s
 void engine_throw(struct engine_decision *decision, const struct engine_visit *visit,
                   enum engine_token_state resume, struct span code, struct span message);
 
-/* The node's escalation, the same way (traps.md 9). Its token has done its work, unless what caught
- * it took it away; uncaught it means nothing. */
-void engine_escalate(struct engine_decision *decision, const struct engine_visit *visit);
+/* An escalation, the same way (traps.md 9); uncaught it means nothing. False: what caught it took
+ * its token away. */
+bool engine_escalate(struct engine_decision *decision, const struct engine_visit *visit,
+                     struct span code);
 
 /* An expression of the node failed: `what` says which, "condition of flow \"x\"". */
 void engine_fail_expression(struct engine_decision *decision, const struct engine_visit *visit,

@@ -188,6 +188,32 @@ bool engine_flow_choose_result(struct engine_decision *decision, const struct en
     return true;
 }
 
+bool engine_flow_choose_again(struct engine_decision *decision, const struct engine_visit *visit,
+                              struct engine_choice *choice)
+{
+    const struct engine_node *node = visit->node;
+    if (!choice_init(decision, visit, choice)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < node->outgoing.count; i++) {
+        const struct engine_flow *flow = &visit->scope->process->flows[node->outgoing.at[i]];
+        if (flow->index == node->default_flow || flow->condition == NULL) {
+            continue;
+        }
+        enum condition condition = evaluate(decision, visit, flow);
+        if (condition == CONDITION_FAILED) {
+            return false;
+        }
+        if (condition == CONDITION_TRUE) {
+            choose(choice, flow->index);
+        }
+    }
+    if (choice->count == 0 && node->default_flow != ENGINE_NONE) {
+        choose(choice, node->default_flow);
+    }
+    return true;
+}
+
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
                       const struct engine_choice *choice)
 {

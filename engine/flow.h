@@ -23,6 +23,10 @@ bool engine_flow_choose_first(struct engine_decision *decision, const struct eng
 /* Every true flow; the default only when there is none (inclusive gateway, traps.md 5). */
 bool engine_flow_choose_inclusive(struct engine_decision *decision,
                                   const struct engine_visit *visit, struct engine_choice *choice);
+/* What a complex gateway's reset makes: the flows whose condition is true, else the default, else
+ * none (BPMN 2.0.2 §13.4.5). One without a condition is taken once a round: when it started. */
+bool engine_flow_choose_again(struct engine_decision *decision, const struct engine_visit *visit,
+                              struct engine_choice *choice);
 bool engine_flow_choose_activity(struct engine_decision *decision, const struct engine_visit *visit,
                                  struct engine_choice *choice);
 /* The faces that a block's result activates; none is a dead end, no failure. */

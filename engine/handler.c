@@ -27,9 +27,10 @@ struct engine_indexes engine_handlers_of(const struct engine_scope *scope)
 /* What is thrown finds its handler itself. */
 static bool needs_guard(const struct engine_node *start)
 {
-    return start->events[0].kind != ENGINE_ON_ERROR &&
-           start->events[0].kind != ENGINE_ON_ESCALATION &&
-           start->events[0].kind != ENGINE_ON_COMPENSATION;
+    return engine_node_bears(start, ENGINE_ON_MESSAGE) ||
+           engine_node_bears(start, ENGINE_ON_TIMER) ||
+           engine_node_bears(start, ENGINE_ON_SIGNAL) ||
+           engine_node_bears(start, ENGINE_ON_CONDITION);
 }
 
 void engine_handler_guard(struct engine_decision *decision, const struct engine_process *process,
@@ -65,22 +66,16 @@ void engine_handler_listen(struct engine_decision *decision, const struct engine
     }
 }
 
-bool engine_handler_interrupts(const struct engine_node *start)
-{
-    return start->interrupting || start->events[0].kind == ENGINE_ON_ERROR;
-}
-
 uint32_t engine_handler_begin(struct engine_decision *decision, const struct engine_scope *scope,
                               const struct engine_node *start, const struct engine_token *from,
                               struct span output)
 {
-    bool interrupts = engine_handler_interrupts(start);
-    if (interrupts) {
+    if (start->interrupting) {
         engine_scope_cancel_others(decision, scope, NULL);
     }
     uint32_t token =
         engine_scope_add_token(decision, scope, start->scope, ENGINE_NONE, from, output);
-    if (interrupts) {
+    if (start->interrupting) {
         struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_INTERRUPTED);
         event->scope = scope->slot.id;
         event->token = token;

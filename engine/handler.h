@@ -28,7 +28,5 @@ void engine_handler_listen(struct engine_decision *decision, const struct engine
 uint32_t engine_handler_begin(struct engine_decision *decision, const struct engine_scope *scope,
                               const struct engine_node *start, const struct engine_token *from,
                               struct span output);
-/* Does it interrupt? An error always does (BPMN 2.0.2 table 10.93). */
-bool engine_handler_interrupts(const struct engine_node *start);
 
 #endif

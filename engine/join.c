@@ -3,6 +3,7 @@
  */
 #include "engine/join.h"
 
+#include "engine/complex.h"
 #include "engine/element/element.h"
 #include "proto/base/assert.h"
 #include "proto/wire/writer.h"
@@ -158,22 +159,36 @@ static bool token_keeps_waiting(const struct engine_execution *execution,
     return keeps_waiting(execution, scope, join, token->node);
 }
 
-static bool may_fire(const struct engine_execution *execution, const struct engine_scope *scope,
-                     const struct engine_node *join)
+bool engine_join_expects(const struct engine_execution *execution, const struct engine_scope *scope,
+                         const struct engine_node *join)
 {
     for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
                      ENGINE_LINK_IN_SCOPE)) {
         if (token_keeps_waiting(execution, scope, join, token)) {
-            return false;
+            return true;
         }
     }
     for (ENGINE_EACH(const struct engine_join_tokens, other, &execution->joins, &scope->joins,
                      ENGINE_LINK_FIRST)) {
         uint32_t node = scope->process->flows[other->flow].target;
-        if (node != join->index && keeps_waiting(execution, scope, join, node)) {
-            return false;
+        if (other->count > 0 && node != join->index &&
+            keeps_waiting(execution, scope, join, node)) {
+            return true;
         }
     }
+    return false;
+}
+
+static bool fire_if_due(struct engine_decision *decision, const struct engine_scope *scope,
+                        const struct engine_node *join)
+{
+    if (join->kind == ENGINE_COMPLEX_GATEWAY) {
+        return engine_complex_fire(decision, scope, join);
+    }
+    if (engine_join_expects(decision->execution, scope, join)) {
+        return false;
+    }
+    fire(decision, scope, join);
     return true;
 }
 
@@ -193,7 +208,7 @@ static bool named_before(const struct engine_execution *execution, const struct 
     return false;
 }
 
-bool engine_join_fire_inclusive(struct engine_decision *decision)
+bool engine_join_look(struct engine_decision *decision)
 {
     const struct engine_execution *execution = decision->execution;
     if (execution->inclusive_count == 0) {
@@ -206,8 +221,7 @@ bool engine_join_fire_inclusive(struct engine_decision *decision)
             const struct engine_node *join =
                 &scope->process->nodes[scope->process->flows[held->flow].target];
             if (join->reach != NULL && !named_before(execution, scope, held, join->index) &&
-                may_fire(execution, scope, join)) {
-                fire(decision, scope, join);
+                fire_if_due(decision, scope, join)) {
                 return true;
             }
         }
@@ -227,7 +241,7 @@ struct span engine_join_names(struct engine_decision *decision)
         for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             uint32_t node = scope->process->flows[join->flow].target;
-            if (!named_before(execution, scope, join, node)) {
+            if (join->count > 0 && !named_before(execution, scope, join, node)) {
                 wire_write_raw(&writer, span_text(writer.count == 0 ? "\"" : ", \""));
                 wire_write_raw(&writer, scope->process->nodes[node].id);
                 wire_write_raw(&writer, span_text("\""));

@@ -22,9 +22,12 @@ bool engine_join_holds(const struct engine_process *process, uint32_t flow);
 /* Fires the first join whose flows all hold a token: after a migration one may have fewer flows
  * than before. Inclusive joins are looked at below. False: there is none. */
 bool engine_join_fire_complete(struct engine_decision *decision);
-/* Fires the first inclusive join that nothing keeps waiting any more. False: there is none. To be
- * asked whenever a token moved, came or went. */
-bool engine_join_fire_inclusive(struct engine_decision *decision);
+/* May a token still come that an inclusive join has to wait for? */
+bool engine_join_expects(const struct engine_execution *execution, const struct engine_scope *scope,
+                         const struct engine_node *join);
+/* Fires the first inclusive or complex join that waits no more. False: there is none. To be asked
+ * whenever a token moved, came or went. */
+bool engine_join_look(struct engine_decision *decision);
 /* Names of the joins in which tokens wait, for Deadlock: `"join-1", "join-2"`. */
 struct span engine_join_names(struct engine_decision *decision);
 

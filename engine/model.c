@@ -182,6 +182,16 @@ static bool names(const struct engine_node *node, enum engine_event_kind kind, s
     return false;
 }
 
+bool engine_node_bears(const struct engine_node *node, enum engine_event_kind kind)
+{
+    for (uint32_t i = 0; i < node->event_count; i++) {
+        if (node->events[i].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A node that no flow leads to but one from an instantiating event gateway. */
 static bool is_instantiating_arm(const struct engine_process *process,
                                  const struct engine_node *node)

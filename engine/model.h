@@ -231,8 +231,8 @@ struct engine_node {
     enum engine_join_rule join;
     uint32_t link_target; /* link throw event: the catch event that it leads to, or ENGINE_NONE */
     /*
-     * Inclusive and complex gateway with several incoming flows: for each of them, in order, one
-     * bit a node of the process (engine_node_leads_to); else NULL.
+     * Inclusive and complex gateway with several incoming flows, or with an activation condition:
+     * for each of them, in order, one bit a node of the process (engine_node_leads_to); else NULL.
      */
     const uint8_t *reach;
     const struct engine_shape *shape; /* NULL: not drawn */
@@ -337,6 +337,8 @@ const struct engine_node *engine_process_node(const struct engine_process *proce
 /* For readers of any notation, once the nodes are there: makes engine_process_node fast. The table
  * lives in the arena. */
 void engine_process_index(struct engine_process *process, struct arena *arena);
+/* Is one of the event's definitions of that kind? */
+bool engine_node_bears(const struct engine_node *node, enum engine_event_kind kind);
 /* What a compensation boundary event leads to; NULL: the node is none, or has none. */
 const struct engine_node *engine_compensation_handler(const struct engine_process *process,
                                                       const struct engine_node *node);

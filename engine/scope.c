@@ -7,6 +7,7 @@
 #include "engine/apply.h"
 #include "engine/call.h"
 #include "engine/compensation.h"
+#include "engine/complex.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/handler.h"
@@ -105,12 +106,13 @@ void engine_scope_spend(struct engine_decision *decision, const struct engine_sc
 }
 
 /* Some scopes do one thing after the other: the handlers of a compensation, the start nodes of an
- * ad-hoc sub-process in sequence. False: that was the last one. */
+ * ad-hoc sub-process in sequence, the reset of a complex gateway. False: that was the last one. */
 static bool begin_next(struct engine_decision *decision, const struct engine_visit *visit)
 {
     const struct engine_scope *scope = visit->scope;
     return engine_compensation_next(decision, scope, visit->token) ||
-           engine_ad_hoc_next(decision, scope, visit->token);
+           engine_ad_hoc_next(decision, scope, visit->token) ||
+           engine_complex_reset_last(decision, scope);
 }
 
 void engine_scope_consume(struct engine_decision *decision, const struct engine_visit *visit)

@@ -28,7 +28,8 @@ _Static_assert(ENGINE_TOKEN_STATE_COUNT <= 16, "a cell has four bits for the sta
 static const uint8_t token_table[ENGINE_TOKEN_STATE_COUNT][ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_TOKEN_ARRIVED] = {ON(ENTERED) = TO_FRONT(ENTERED), ON(JOINED) = TO_GONE,
                               ON(LISTENED) = TO_PARKED(LISTENING), ON(FAILED) = TO_PARKED(FAILED),
-                              ON(CANCELLED) = TO_GONE, ON(CAUGHT) = TO_BACK(ARRIVED)},
+                              ON(CANCELLED) = TO_GONE, ON(CAUGHT) = TO_BACK(ARRIVED),
+                              ON(CONSUMED) = TO_GONE},
     [ENGINE_TOKEN_ENTERED] = {WORK_RESULTS},
     [ENGINE_TOKEN_ANSWERED] = {WORK_RESULTS},
     [ENGINE_TOKEN_RETURNING] = {ON(COMPLETED) = TO_FRONT(LEAVING), ON(FAILED) = TO_PARKED(FAILED),

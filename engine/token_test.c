@@ -11,7 +11,7 @@ static const struct {
     const char *events;
 } legal[] = {
     {ENGINE_TOKEN_GONE, ""},
-    {ENGINE_TOKEN_ARRIVED, "entered|joined|caught|listens|failed|cancelled|"},
+    {ENGINE_TOKEN_ARRIVED, "entered|joined|consumed|caught|listens|failed|cancelled|"},
     {ENGINE_TOKEN_ENTERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_ANSWERED, "completed|called|waits|scope opened|consumed|failed|cancelled|"},
     {ENGINE_TOKEN_RETURNING, "completed|failed|cancelled|"},

@@ -1,10 +1,8 @@
 /*
- * element.c: the table of elements, from kinds.def, and the row of those that are read but not
- * executed yet.
+ * element.c: the table of elements, from kinds.def.
  */
 #include "engine/element/element.h"
 
-#include "engine/failure.h"
 #include "proto/base/assert.h"
 
 static const struct engine_element_ops *const rows[ENGINE_KIND_COUNT] = {
@@ -17,11 +15,6 @@ const struct engine_element_ops *engine_element_of(enum engine_kind kind)
 {
     ASSERT(kind < ENGINE_KIND_COUNT);
     return rows[kind];
-}
-
-bool engine_element_executes(enum engine_kind kind)
-{
-    return engine_element_of(kind) != &engine_element_unsupported;
 }
 
 const struct engine_element_ops *engine_element_in(const struct engine_scope *scope,
@@ -66,13 +59,3 @@ void engine_never(struct engine_decision *decision, const struct engine_visit *v
     (void)visit;
     ASSERT_UNREACHABLE();
 }
-
-const struct engine_element_ops engine_element_unsupported = {
-    .name = "unsupported",
-    .arrive = engine_fail_unsupported,
-    .work = engine_never,
-    .answer = engine_never,
-    .back = engine_never,
-    .leave = engine_never,
-    .cancel = engine_cancel_nothing,
-};

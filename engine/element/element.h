@@ -34,10 +34,6 @@ extern const struct engine_element_ops engine_element_loop; /* engine/loop.c */
 /* Of a block of a block scheme. */
 const struct engine_element_ops *engine_element_block(const struct engine_node *node);
 
-/* Does the core execute this kind, or is it only read? Which events and markers it may bear:
- * engine/read/support.c. */
-bool engine_element_executes(enum engine_kind kind);
-
 /* Can a token with this row be in that state at all? Stored bytes may say otherwise. */
 bool engine_element_reaches(const struct engine_element_ops *ops, uint8_t state);
 

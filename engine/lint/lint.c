@@ -67,7 +67,8 @@ static uint32_t count_conditions(const struct engine_process *process,
 static void check_default(const struct engine_process *process, const struct engine_node *node,
                           struct engine_report *report)
 {
-    if (node->kind != ENGINE_EXCLUSIVE_GATEWAY && node->kind != ENGINE_INCLUSIVE_GATEWAY) {
+    if (node->kind != ENGINE_EXCLUSIVE_GATEWAY && node->kind != ENGINE_INCLUSIVE_GATEWAY &&
+        node->kind != ENGINE_COMPLEX_GATEWAY) {
         return;
     }
     uint32_t conditions = count_conditions(process, node);

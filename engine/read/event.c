@@ -276,8 +276,7 @@ static void read_interrupting(struct draft *draft, struct engine_node *node,
     const char *attribute =
         node->kind == ENGINE_BOUNDARY_EVENT ? "cancelActivity" : "isInterrupting";
     node->interrupting = engine_xml_bool(element, XML_NONE, attribute, true);
-    bool is_error = node->event_count == 1 && node->events[0].kind == ENGINE_ON_ERROR;
-    if (is_error && !node->interrupting) {
+    if (engine_node_bears(node, ENGINE_ON_ERROR) && !node->interrupting) {
         engine_draft_problem(draft, ENGINE_WARNING, "error-interrupts", element,
                              "an error event always interrupts: %s is ignored", attribute);
         node->interrupting = true;

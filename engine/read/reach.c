@@ -66,6 +66,14 @@ static void see_predecessors(struct walk *walk, const struct engine_node *node)
     }
 }
 
+/* An activation condition may want several tokens of one flow. */
+static bool looks_around(const struct engine_node *node)
+{
+    bool joins = node->kind == ENGINE_INCLUSIVE_GATEWAY || node->kind == ENGINE_COMPLEX_GATEWAY;
+    bool is_conditional = node->kind == ENGINE_COMPLEX_GATEWAY && node->condition != NULL;
+    return joins && node->incoming.count >= (is_conditional ? 1u : 2u);
+}
+
 static const uint8_t *reach_of(struct arena *arena, struct walk *walk,
                                const struct engine_node *join)
 {
@@ -92,9 +100,7 @@ void engine_reach_build(struct arena *arena, const struct engine_process *proces
         nodes[i].link_target = throws ? find_catch(process, &nodes[i]) : ENGINE_NONE;
     }
     for (uint32_t i = 0; i < process->node_count; i++) {
-        bool joins =
-            nodes[i].kind == ENGINE_INCLUSIVE_GATEWAY || nodes[i].kind == ENGINE_COMPLEX_GATEWAY;
-        if (!joins || nodes[i].incoming.count < 2) {
+        if (!looks_around(&nodes[i])) {
             continue;
         }
         if (walk.open == NULL) {

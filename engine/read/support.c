@@ -27,7 +27,7 @@ static const uint8_t kinds[ENGINE_KIND_COUNT] = {
     [ENGINE_EXCLUSIVE_GATEWAY] = SUPPORT_FULL,
     [ENGINE_PARALLEL_GATEWAY] = SUPPORT_FULL,
     [ENGINE_INCLUSIVE_GATEWAY] = SUPPORT_FULL,
-    [ENGINE_COMPLEX_GATEWAY] = SUPPORT_LATER,
+    [ENGINE_COMPLEX_GATEWAY] = SUPPORT_FULL,
     [ENGINE_EVENT_GATEWAY] = SUPPORT_FULL,
     [ENGINE_SUB_PROCESS] = SUPPORT_FULL,
     [ENGINE_TRANSACTION] = SUPPORT_FULL,
@@ -163,6 +163,19 @@ enum support engine_support_marker(enum support_marker marker)
     return markers[marker].support;
 }
 
+const char *engine_support_marker_name(enum support_marker marker)
+{
+    ASSERT(marker < SUPPORT_MARKER_COUNT);
+    return markers[marker].what;
+}
+
+const char *engine_support_place_name(enum support_place place)
+{
+    ASSERT(place < SUPPORT_PLACE_COUNT);
+    return place == SUPPORT_BOUNDARY_BESIDE ? "non-interrupting boundary event"
+                                            : places[place].after;
+}
+
 static enum support_place start_place(const struct engine_process *process,
                                       const struct engine_node *node)
 {
@@ -196,18 +209,34 @@ static void lower(struct support_verdict *verdict, enum support support, const c
     }
 }
 
-/* Of several triggers, those that are waited for or sent, and what an end event does last. */
-static bool is_told_apart(const struct engine_node *node)
+/*
+ * Why the event cannot have these triggers together; NULL: it can. A link joins two ends of a path,
+ * and a compensation is no moment that one could wait for beside others; a thrown one takes its
+ * time, so one event does it once.
+ */
+static const char *clash(const struct engine_node *node)
 {
+    uint32_t counts[ENGINE_EVENT_KIND_COUNT] = {0};
+    bool catches = node->kind != ENGINE_END_EVENT && node->kind != ENGINE_INTERMEDIATE_THROW_EVENT;
     for (uint32_t i = 0; i < node->event_count; i++) {
-        enum engine_event_kind kind = node->events[i].kind;
-        bool is_last = kind == ENGINE_ON_ERROR || kind == ENGINE_ON_TERMINATE;
-        if (kind != ENGINE_ON_MESSAGE && kind != ENGINE_ON_SIGNAL && kind != ENGINE_ON_TIMER &&
-            kind != ENGINE_ON_CONDITION && !(is_last && node->kind == ENGINE_END_EVENT)) {
-            return false;
-        }
+        counts[node->events[i].kind]++;
     }
-    return true;
+    uint32_t thrown =
+        counts[ENGINE_ON_ERROR] + counts[ENGINE_ON_ESCALATION] + counts[ENGINE_ON_CANCEL];
+    uint32_t undoing = counts[ENGINE_ON_COMPENSATION] + counts[ENGINE_ON_CANCEL];
+    if (node->event_count < 2) {
+        return NULL;
+    }
+    if (counts[ENGINE_ON_LINK] > 0) {
+        return "a link beside other triggers";
+    }
+    if (catches && counts[ENGINE_ON_COMPENSATION] > 0) {
+        return "a compensation beside other triggers";
+    }
+    if (catches && node->parallel_multiple && thrown > 0) {
+        return "a parallel multiple event with an error, escalation or cancel";
+    }
+    return !catches && undoing > 1 ? "an event that compensates more than once" : NULL;
 }
 
 static void judge_event(const struct engine_process *process, const struct engine_node *node,
@@ -230,8 +259,9 @@ static void judge_event(const struct engine_process *process, const struct engin
                        places[place].after);
         lower(out, support, out->text);
     }
-    if (node->event_count > 1 && !is_told_apart(node)) {
-        lower(out, SUPPORT_LATER, "an event with triggers of such different kinds");
+    const char *refused = clash(node);
+    if (refused != NULL) {
+        lower(out, SUPPORT_LATER, refused);
     }
     if (node->event_count > 1 && place == SUPPORT_START && node->parallel_multiple) {
         lower(out, SUPPORT_LATER, "a start event that waits for all of its triggers");

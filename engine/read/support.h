@@ -44,6 +44,9 @@ enum support_marker {
 enum support engine_support_kind(enum engine_kind kind);
 enum support engine_support_event(enum support_place place, enum engine_event_kind event);
 enum support engine_support_marker(enum support_marker marker);
+/* "non-interrupting boundary event"; "a standard loop" */
+const char *engine_support_place_name(enum support_place place);
+const char *engine_support_marker_name(enum support_marker marker);
 
 struct support_verdict {
     enum support support;

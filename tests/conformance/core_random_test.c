@@ -11,7 +11,7 @@
 
 #include "tests/conformance/world.h"
 
-enum { SEEDS = 450, ACTIONS = 60, SETTLE_ROUNDS = 300 };
+enum { SEEDS = 530, ACTIONS = 60, SETTLE_ROUNDS = 300 };
 
 /* SplitMix64 (Steele, Lea, Flood 2014): the test's own randomness, the same on every machine. */
 static uint64_t next_random(uint64_t *state)
@@ -195,6 +195,14 @@ static const char *const models[] = {
                                                                                                                                    "{\"from\":\"qa\",\"to\":\"m\",\"result\":\"o\"}," FACE(
                                                                                                                                        "fix",
                                                                                                                                        "f") "]}",
+    /* a complex gateway that starts on two of three, resets and goes round */
+    WORLD_BPMN(START("s") XOR("m") AND("f") SERVICE("a") SERVICE("b") USER(
+        "u") "<complexGateway id='j' default='j-note'><activationCondition>activationCount &gt;= 2"
+             "</activationCondition></complexGateway>" TASK("note") SERVICE("qa") XOR("x") END("e")
+                   FLOW("s", "m") FLOW("m", "f") FLOW("f", "a") FLOW("f", "b") FLOW("f", "u")
+                       FLOW("a", "j") FLOW("b", "j") FLOW("u", "j") FLOW_IF(
+                           "j", "qa", "=waitingForStart") FLOW("j", "note") FLOW("qa", "x")
+                           FLOW_IF("x", "m", "=again = true") FLOW_IF("x", "e", "=again != true")),
 };
 
 static const char modules[] =
