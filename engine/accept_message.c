@@ -123,9 +123,22 @@ static void list_hearers(const struct engine_execution *execution, struct span n
     }
 }
 
+/* publish.c: the execution's own signals bear its id. Those that they are for have heard them when
+ * they were thrown. */
+static bool is_own(const struct engine_accept *accept)
+{
+    struct span own = execution_id_span(&accept->execution->id);
+    struct span id = accept->input->message_id;
+    return id.count > own.count && id.bytes[own.count] == '/' &&
+           memcmp(id.bytes, own.bytes, own.count) == 0;
+}
+
 enum result engine_accept_check_signal(struct engine_accept *accept)
 {
     struct hearers hearers = {0};
+    if (is_own(accept)) {
+        return refuse_unheard(accept, "signal");
+    }
     list_hearers(accept->execution, accept->input->name, &hearers);
     bool ended = accept->execution->end != ENGINE_END_NONE;
     return !ended && hearers.count > 0 ? RESULT_OK : refuse_unheard(accept, "signal");

@@ -148,7 +148,8 @@ static enum result look_around(struct engine_execution *execution, struct engine
     while (result == RESULT_OK && found && !engine_execution_frozen(execution)) {
         struct engine_decision decision;
         engine_decision_begin(&decision, execution, output);
-        found = engine_join_look(&decision) || engine_listen_look(&decision);
+        found = engine_listen_told(&decision) || engine_join_look(&decision) ||
+                engine_listen_look(&decision);
         result = found ? engine_commit(execution, &decision) : RESULT_OK;
     }
     return result;

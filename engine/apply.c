@@ -58,6 +58,7 @@ static const engine_apply_fn apply_table[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_PUBLISHED] = engine_apply_published,
     [ENGINE_EVENT_MIGRATED] = engine_apply_migrated,
     [ENGINE_EVENT_IMPORTED] = engine_apply_imported,
+    [ENGINE_EVENT_HEARD] = engine_apply_heard,
 };
 
 enum result engine_apply(struct engine_execution *execution, const struct engine_event *event)

@@ -66,10 +66,50 @@ enum result engine_apply_caught(struct engine_execution *execution,
     return RESULT_OK;
 }
 
-/* It is the world's: the execution keeps nothing of it. */
+enum result engine_apply_heard(struct engine_execution *execution, const struct engine_event *event)
+{
+    struct engine_token *token = engine_token_find(execution, event->token);
+    REQUIRE(token != NULL);
+    for (ENGINE_EACH(struct engine_subscription, subscription, &execution->subscriptions,
+                     &token->subscriptions, ENGINE_LINK_FIRST)) {
+        if (subscription->node == event->node && subscription->definition == event->other &&
+            subscription->told) {
+            subscription->told = false;
+            subscription->payload = SPAN_EMPTY;
+            execution->told_count--;
+            return RESULT_OK;
+        }
+    }
+    return RESULT_CORRUPT;
+}
+
+static void tell(struct engine_execution *execution, const struct engine_token *token,
+                 const struct engine_event *event)
+{
+    for (ENGINE_EACH(struct engine_subscription, subscription, &execution->subscriptions,
+                     &token->subscriptions, ENGINE_LINK_FIRST)) {
+        if (subscription->kind == ENGINE_ON_SIGNAL && !subscription->told &&
+            span_equal(subscription->name, event->text) &&
+            engine_listen_is_open(execution, token, subscription)) {
+            subscription->told = true;
+            subscription->payload = engine_part_keep(execution, event->value);
+            execution->told_count++;
+        }
+    }
+}
+
+/* It is the world's; but a signal is for those of its own execution that listen now, not for those
+ * that begin to later (traps.md 9). */
 enum result engine_apply_published(struct engine_execution *execution,
                                    const struct engine_event *event)
 {
+    const struct engine_token *token = NULL;
     REQUIRE(engine_token_find(execution, event->token) != NULL);
+    if (event->count == 0 || execution->subscription_count == 0) {
+        return RESULT_OK;
+    }
+    while ((token = engine_token_next(execution, token)) != NULL) {
+        tell(execution, token, event);
+    }
     return RESULT_OK;
 }

@@ -111,6 +111,7 @@ static void drop_subscription(struct engine_execution *execution, struct engine_
     const struct engine_subscription *subscription =
         engine_pool_at(&execution->subscriptions, slot);
     (*count_of(execution, subscription->kind))--;
+    execution->told_count -= subscription->told;
     engine_chain_remove(&execution->subscriptions, &token->subscriptions, ENGINE_LINK_FIRST, slot);
     engine_pool_give(&execution->subscriptions, slot);
 }

@@ -116,6 +116,8 @@ enum result engine_apply_turned(struct engine_execution *execution,
                                 const struct engine_event *event);
 enum result engine_apply_caught(struct engine_execution *execution,
                                 const struct engine_event *event);
+enum result engine_apply_heard(struct engine_execution *execution,
+                               const struct engine_event *event);
 enum result engine_apply_published(struct engine_execution *execution,
                                    const struct engine_event *event);
 

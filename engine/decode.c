@@ -107,7 +107,7 @@
     X(DEFINITION, "definition")                                                                    \
     X(HELD, "held")                                                                                \
     X(NAME, "name")                                                                                \
-    X(KEY, "key")
+    X(KEY, "key") X(TOLD, "told") X(PAYLOAD, "payload")
 
 #define ANSWER_FIELDS(X)                                                                           \
     X(KIND, "kind")                                                                                \
@@ -423,13 +423,14 @@ static enum result read_subscriptions(struct engine_execution *execution,
     while (wire_array_next(&walk, &map)) {
         struct span fields[SUBSCRIPTION_FIELD_COUNT];
         uint32_t node, definition;
-        uint8_t held;
+        uint8_t held, told;
         REQUIRE(wire_is(map, WIRE_MAP));
         engine_fields_read(map, subscription_names, SUBSCRIPTION_FIELD_COUNT, fields);
         uint8_t kind = subscription_kind(wire_string_or(fields[SUBSCRIPTION_KIND], ""));
         REQUIRE(kind != ENGINE_ON_NONE && find_node(process, fields[SUBSCRIPTION_TASK], &node));
         REQUIRE(take_u32(fields[SUBSCRIPTION_DEFINITION], 0, &definition));
         REQUIRE(take_u8(fields[SUBSCRIPTION_HELD], 1, &held));
+        REQUIRE(take_u8(fields[SUBSCRIPTION_TOLD], kind == ENGINE_ON_SIGNAL, &told));
         REQUIRE(engine_listen_may(process, token->node, node) &&
                 engine_listen_has(process, node, definition, kind));
         struct engine_subscription *subscription =
@@ -440,6 +441,9 @@ static enum result read_subscriptions(struct engine_execution *execution,
         subscription->node = node;
         subscription->definition = definition;
         subscription->held = held != 0;
+        subscription->told = told != 0;
+        subscription->payload = engine_part_keep(execution, fields[SUBSCRIPTION_PAYLOAD]);
+        execution->told_count += told;
         subscription->name = keep_text(execution, fields[SUBSCRIPTION_NAME]);
         subscription->key = keep_text(execution, fields[SUBSCRIPTION_KEY]);
     }

@@ -142,6 +142,8 @@ static void write_subscriptions(const struct engine_execution *execution,
         ENGINE_OPTIONAL_UINT("held", (uint32_t)subscription->held);
         ENGINE_OPTIONAL_STRING("name", subscription->name);
         ENGINE_OPTIONAL_STRING("key", subscription->key);
+        ENGINE_OPTIONAL_UINT("told", (uint32_t)subscription->told);
+        ENGINE_OPTIONAL_VALUE("payload", subscription->payload);
         wire_close_map(writer, mark, count);
     }
 }

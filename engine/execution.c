@@ -241,6 +241,7 @@ static void keep_tokens(struct engine_execution *execution, struct arena *arena)
                              &token->subscriptions, ENGINE_LINK_FIRST)) {
                 keep(arena, &subscription->name);
                 keep(arena, &subscription->key);
+                keep(arena, &subscription->payload);
             }
         }
     }

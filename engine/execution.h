@@ -168,8 +168,10 @@ struct engine_subscription {
     uint32_t definition; /* which of the event's */
     uint8_t kind;        /* enum engine_event_kind: message, signal or condition */
     bool held;           /* condition: true when last looked at; else: came, others must too */
+    bool told;           /* a signal that the execution itself threw is for it; it acts next */
     struct span name;    /* of the message or signal */
     struct span key;     /* correlation key, or empty */
+    struct span payload; /* told: of the signal, or empty */
 };
 
 /* What a fired join takes; JOIN_FIRED's flags. */
@@ -316,6 +318,7 @@ struct engine_execution {
     uint32_t call_count;                     /* tokens in CALLING */
     uint32_t subscription_count;             /* for messages and signals */
     uint32_t condition_count;                /* subscriptions for conditions */
+    uint32_t told_count;                     /* subscriptions that were told */
     uint32_t inclusive_count;                /* join records of inclusive and complex gateways */
     uint32_t wait_counts[ENGINE_WAIT_COUNT]; /* tokens in WAITING, by kind */
 

@@ -465,6 +465,42 @@ bool engine_listen_look(struct engine_decision *decision)
     return false;
 }
 
+/* ---- signals of its own ---- */
+
+static void act_on_told(struct engine_decision *decision, const struct engine_token *token,
+                        const struct engine_subscription *subscription)
+{
+    const struct engine_news news = {.node = subscription->node,
+                                     .definition = subscription->definition,
+                                     .payload = arena_copy(decision->arena, subscription->payload)};
+    bool is_open = engine_listen_is_open(decision->execution, token, subscription);
+    struct engine_event *heard = engine_emit_token(decision, ENGINE_EVENT_HEARD, token);
+    heard->node = news.node;
+    heard->other = news.definition;
+    if (is_open) { /* another one may have come before it */
+        engine_listen_fire(decision, token, &news);
+    }
+}
+
+bool engine_listen_told(struct engine_decision *decision)
+{
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_token *token = NULL;
+    if (execution->told_count == 0) {
+        return false;
+    }
+    while ((token = engine_token_next(execution, token)) != NULL) {
+        for (ENGINE_EACH(const struct engine_subscription, subscription, &execution->subscriptions,
+                         &token->subscriptions, ENGINE_LINK_FIRST)) {
+            if (subscription->told) {
+                act_on_told(decision, token, subscription);
+                return true;
+            }
+        }
+    }
+    ASSERT_UNREACHABLE();
+}
+
 /* ---- listing ---- */
 
 uint32_t engine_subscriptions(const struct engine_execution *execution, struct wire_writer *writer)

@@ -41,6 +41,9 @@ static inline bool engine_listen_came(const struct engine_visit *visit)
 {
     return visit->token->answer.kind == ENGINE_ANSWER_EVENT;
 }
+/* Acts for the first that was told of a signal of the execution's own. False: nobody was. To be
+ * asked before the next token moves. */
+bool engine_listen_told(struct engine_decision *decision);
 /*
  * Looks at the conditions that tokens listen for; acts on the first that turned true, or false.
  * False: none turned. To be asked whenever a variable may have changed. A condition that cannot be

@@ -12,6 +12,7 @@ static void emit(struct engine_decision *decision, const struct engine_visit *vi
     struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_PUBLISHED, visit->token);
     event->flags = kind;
     event->other = place;
+    event->count = kind == ENGINE_ON_SIGNAL;
     event->text = name;
     event->value = payload;
     event->more = key.count > 0 ? engine_decision_string(decision, key) : SPAN_EMPTY;
@@ -20,7 +21,10 @@ static void emit(struct engine_decision *decision, const struct engine_visit *vi
         char step_id[UUID_TEXT_BYTES + 1];
         uuid_format(engine_step_id(decision->execution, visit->token->sequence), step_id);
         effect->as.publish.is_signal = kind == ENGINE_ON_SIGNAL;
-        effect->as.publish.id = ENGINE_TEXT(decision, "%s/%u", step_id, place);
+        effect->as.publish.id =
+            kind == ENGINE_ON_SIGNAL
+                ? ENGINE_TEXT(decision, "%s/%s/%u", decision->execution->id.text, step_id, place)
+                : ENGINE_TEXT(decision, "%s/%u", step_id, place);
         effect->as.publish.name = arena_copy(decision->arena, name);
         effect->as.publish.correlation_key = key;
         effect->as.publish.payload = payload;

@@ -10,7 +10,13 @@
 static void wait_for_time(struct engine_decision *decision, const struct engine_visit *visit)
 {
     int64_t due_ms;
-    if (engine_timer_due(decision, visit, &due_ms)) {
+    if (!engine_timer_due(decision, visit, &due_ms)) {
+        return;
+    }
+    /* No wait, no new segment: so the step limit ends a loop of them (field report F59). */
+    if (due_ms <= decision->execution->now_ms) {
+        engine_listen_finish(decision, visit);
+    } else {
         engine_wait_open(decision, visit, ENGINE_WAIT_TIMER, SPAN_EMPTY, due_ms);
     }
 }

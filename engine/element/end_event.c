@@ -29,7 +29,9 @@ static void finish(struct engine_decision *decision, const struct engine_visit *
         engine_cancel_begin(decision, visit);
     } else if (engine_node_bears(visit->node, ENGINE_ON_TERMINATE)) {
         engine_scope_terminate(decision, visit);
-    } else if (visit->token->state == ENGINE_TOKEN_RETURNING) {
+    } else if (visit->token->state == ENGINE_TOKEN_RETURNING ||
+               engine_node_bears(visit->node, ENGINE_ON_SIGNAL)) {
+        /* Who hears its signal acts before the token goes, and with it perhaps the scope. */
         engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
     } else {
         engine_scope_consume(decision, visit);

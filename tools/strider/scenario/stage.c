@@ -389,6 +389,7 @@ static bool add_published(struct stage *stage, const struct engine_effect *effec
         .name = arena_copy(stage->arena, effect->as.publish.name),
         .correlation_key = arena_copy(stage->arena, effect->as.publish.correlation_key),
         .payload = arena_copy(stage->arena, effect->as.publish.payload),
+        .id = arena_copy(stage->arena, effect->as.publish.id),
         .expires_ms = stage->now_ms + ttl_ms,
     };
     return keep_message(stage, &message);
@@ -518,6 +519,7 @@ static bool deliver(struct stage *stage, uint32_t index)
         .name = message.name,
         .correlation_key = message.correlation_key,
         .payload = message.payload,
+        .message_id = message.id,
     };
     enum proto_error refusal = PROTO_ERROR_NONE;
     struct span text = SPAN_EMPTY;
@@ -525,22 +527,35 @@ static bool deliver(struct stage *stage, uint32_t index)
     return turn(stage, &input, &refusal, &text);
 }
 
-/* Everything that is due now: messages, then replies, each in order. */
+static bool fire_timers(struct stage *stage)
+{
+    struct engine_input input = {.kind = ENGINE_IN_TIMER, .now_ms = stage->now_ms};
+    enum proto_error refusal = PROTO_ERROR_NONE;
+    struct span message = SPAN_EMPTY;
+    return turn(stage, &input, &refusal, &message);
+}
+
+/* Everything that is due now: messages, then replies, each in order, then timers. */
 static bool settle(struct stage *stage)
 {
     for (uint32_t turns = 0; turns < STAGE_TURNS_MAX; turns++) {
         uint32_t message = wanted_message(stage);
         uint32_t call = due_call(stage, stage->now_ms);
-        bool more = message < stage->message_count || call < stage->call_count;
-        if (!more) {
+        bool done = true;
+        if (message < stage->message_count) {
+            done = deliver(stage, message);
+        } else if (call < stage->call_count) {
+            done = settle_call(stage, call);
+        } else if (engine_next_due_ms(stage->execution) <= stage->now_ms) {
+            done = fire_timers(stage);
+        } else {
             return true;
         }
-        if (!(message < stage->message_count ? deliver(stage, message)
-                                             : settle_call(stage, call))) {
+        if (!done) {
             return false;
         }
     }
-    scenario_fail(stage->outcome, stage->arena, "module replies never come to an end");
+    scenario_fail(stage->outcome, stage->arena, "replies and timers never come to an end");
     return false;
 }
 
@@ -602,8 +617,8 @@ static bool needs_trigger(const struct engine_node *node)
     if (node->kind == ENGINE_EVENT_GATEWAY || node->kind == ENGINE_RECEIVE_TASK) {
         return node->instantiate;
     }
-    return node->kind == ENGINE_START_EVENT && node->event_count > 0 &&
-           (node->events[0].kind == ENGINE_ON_MESSAGE || node->events[0].kind == ENGINE_ON_SIGNAL);
+    return node->kind == ENGINE_START_EVENT && (engine_node_bears(node, ENGINE_ON_MESSAGE) ||
+                                                engine_node_bears(node, ENGINE_ON_SIGNAL));
 }
 
 bool stage_waits_for_start(const struct stage *stage)

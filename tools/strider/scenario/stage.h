@@ -28,6 +28,7 @@ struct stage_message {
     struct span name;
     struct span correlation_key; /* text, or empty */
     struct span payload;         /* value, or empty */
+    struct span id;              /* of what the execution published, or empty */
     int64_t expires_ms;
 };
 
