@@ -52,11 +52,54 @@ bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_vi
     return true;
 }
 
+/* Its place among the node's children; ENGINE_NONE: it is none. */
+static uint32_t child_named(const struct engine_process *process, const struct engine_node *node,
+                            struct span id)
+{
+    const struct engine_node *child = engine_process_node(process, id);
+    return child != NULL && child->scope == node->index && is_activity(child->kind) &&
+                   !child->triggered_by_event && !child->for_compensation
+               ? child->index
+               : ENGINE_NONE;
+}
+
+bool engine_ad_hoc_active(struct engine_decision *decision, const struct engine_visit *visit,
+                          struct span local, struct engine_indexes *out)
+{
+    struct engine_scene scene;
+    struct engine_evaluation evaluation = {0};
+    engine_scene_init(&scene, decision, visit->scope, visit->token);
+    scene.local = local;
+    const char *reason = "it is no list";
+    bool failed = engine_expression_evaluate(visit->node->active, &scene.names, decision->arena,
+                                             &evaluation) != RESULT_OK;
+    uint32_t count = failed ? 0 : wire_count(evaluation.value);
+    uint32_t *nodes = arena_alloc(decision->arena, (count + 1) * sizeof *nodes);
+    failed |= !wire_is(evaluation.value, WIRE_ARRAY);
+    reason = evaluation.error.message != NULL ? evaluation.error.message : reason;
+    for (uint32_t i = 0; !failed && nodes != NULL && i < count; i++) {
+        struct span id = wire_string_or(wire_at(evaluation.value, i), "");
+        nodes[i] = child_named(visit->scope->process, visit->node, id);
+        if (nodes[i] == ENGINE_NONE) {
+            failed = true;
+            reason = (const char *)ENGINE_TEXT(decision, "\"%.*s\" is none of its activities",
+                                               SPAN_ARG(id))
+                         .bytes;
+        }
+    }
+    *out = (struct engine_indexes){nodes, count};
+    if (failed) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED,
+                               span_text("activeElementsCollection"), reason);
+    }
+    return !failed && nodes != NULL;
+}
+
 bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
                         const struct engine_token *from)
 {
     const struct engine_node *node = ad_hoc_of(scope);
-    if (node == NULL || !node->ordered || scope->begun >= node->starts.count) {
+    if (node == NULL || !engine_ad_hoc_is_sequence(node) || scope->begun >= node->starts.count) {
         return false;
     }
     struct engine_event *event = engine_emit(decision, ENGINE_EVENT_TOKEN_CREATED);

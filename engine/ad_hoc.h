@@ -10,9 +10,13 @@
 /* Do its start nodes begin one after the other? */
 static inline bool engine_ad_hoc_is_sequence(const struct engine_node *node)
 {
-    return node->kind == ENGINE_AD_HOC_SUB_PROCESS && node->ordered;
+    return node->kind == ENGINE_AD_HOC_SUB_PROCESS && node->ordered && node->active == NULL;
 }
 
+/* The activities that it is to begin with, by id (Camunda 8's activeElementsCollection). False:
+ * that cannot be told, which was decided on. */
+bool engine_ad_hoc_active(struct engine_decision *decision, const struct engine_visit *visit,
+                          struct span local, struct engine_indexes *out);
 /* What began last has ended: the next start node. False: there is none, or no such sequence. */
 bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
                         const struct engine_token *from);

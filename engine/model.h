@@ -204,6 +204,8 @@ struct engine_node {
     bool for_compensation;
     bool instantiate;    /* receive task or event gateway that starts a process */
     bool exclusive_type; /* event gateway: false = parallel */
+    const struct engine_expression *active; /* ad-hoc: ids of the activities to begin; NULL: all
+                                               that no flow leads to */
     bool ordered;        /* ad-hoc: Sequential */
     bool lets_finish;    /* ad-hoc: a true condition does not cancel what is under way */
 
@@ -218,6 +220,7 @@ struct engine_node {
     struct span script_format;
     struct span result_variable;
     const struct engine_expression *called; /* call activity: process id */
+    uint32_t called_version; /* call activity: that version; 0: the newest */
     bool propagate_all; /* call activity: all variables in both directions, = propagate_in &&
                            propagate_out */
     bool propagate_in;  /* call activity: all variables of the caller go in, before `inputs` */

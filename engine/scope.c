@@ -45,7 +45,14 @@ static void add_start_token(struct engine_decision *decision, const struct engin
 void engine_scope_open(struct engine_decision *decision, const struct engine_visit *visit,
                        const struct engine_process *process, struct span variables)
 {
-    struct engine_indexes starts = process != NULL ? process->starts : visit->node->starts;
+    engine_scope_open_at(decision, visit, process,
+                         process != NULL ? process->starts : visit->node->starts, variables);
+}
+
+void engine_scope_open_at(struct engine_decision *decision, const struct engine_visit *visit,
+                          const struct engine_process *process, struct engine_indexes starts,
+                          struct span variables)
+{
     if (starts.count == 0) {
         engine_fail(
             decision, visit, ENGINE_TOKEN_ENTERED, span_text("StartTaskNotFound"),

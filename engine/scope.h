@@ -10,6 +10,10 @@
  * or NULL: a sub-process. */
 void engine_scope_open(struct engine_decision *decision, const struct engine_visit *visit,
                        const struct engine_process *process, struct span variables);
+/* The same, beginning at those nodes. */
+void engine_scope_open_at(struct engine_decision *decision, const struct engine_visit *visit,
+                          const struct engine_process *process, struct engine_indexes starts,
+                          struct span variables);
 /* Nothing lives in the scope any more, once the events so far are applied: its host goes on, or the
  * run is over. */
 void engine_scope_spend(struct engine_decision *decision, const struct engine_scope *scope);

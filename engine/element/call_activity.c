@@ -26,11 +26,13 @@ static const struct engine_process *find_called(struct engine_decision *decision
     struct span id = wire_string_or(evaluation.value, "");
     const struct engine_process *process =
         id.count == 0 ? NULL
-                      : execution->library->process(execution->library, execution->project, id, 0);
+                      : execution->library->process(execution->library, execution->project, id,
+                                                    visit->node->called_version);
     if (process == NULL) {
         engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("DefinitionNotFound"),
-                    ENGINE_TEXT(decision, "\"%.*s\" calls process \"%.*s\", which does not exist",
-                                SPAN_ARG(visit->node->id), SPAN_ARG(id)));
+                    ENGINE_TEXT(decision, "\"%.*s\" calls process \"%.*s\"%s, which does not exist",
+                                SPAN_ARG(visit->node->id), SPAN_ARG(id),
+                                visit->node->called_version > 0 ? " in a certain version" : ""));
     }
     return process;
 }

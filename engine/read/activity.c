@@ -122,6 +122,40 @@ static void read_ad_hoc(struct draft *draft, struct engine_node *node, struct xm
         engine_draft_child(draft, element, "completionCondition", ENGINE_DIALECT_CONDITION);
 }
 
+/* 0: it is no number, or too large. */
+static uint32_t version_number(struct span text)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < text.count; i++) {
+        bool is_digit = text.bytes[i] >= '0' && text.bytes[i] <= '9';
+        number = is_digit ? number * 10 + (uint64_t)(text.bytes[i] - '0') : UINT32_MAX;
+        if (number >= UINT32_MAX) {
+            return 0;
+        }
+    }
+    return (uint32_t)number;
+}
+
+/* Camunda 7's calledElementBinding: a version by its number; versions are not kept by deployment or
+ * by tag. */
+static void read_binding(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    struct span binding = engine_xml_attribute(element, XML_CAMUNDA, "calledElementBinding");
+    struct span version = engine_xml_attribute(element, XML_CAMUNDA, "calledElementVersion");
+    if (binding.count == 0 || span_is(binding, "latest")) {
+        return;
+    }
+    if (!span_is(binding, "version")) {
+        engine_draft_problem(draft, ENGINE_WARNING, "binding", element,
+                             "the newest version is called: the binding \"%.*s\" needs versions "
+                             "that are not kept by deployment or tag",
+                             SPAN_ARG(binding));
+    } else if ((node->called_version = version_number(version)) == 0) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
+                             "the called version \"%.*s\" is no number", SPAN_ARG(version));
+    }
+}
+
 static void read_call(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
     struct span called = engine_xml_attribute(element, XML_NONE, "calledElement");
@@ -132,6 +166,7 @@ static void read_call(struct draft *draft, struct engine_node *node, struct xml_
                                         process, ENGINE_DIALECT_AUTO);
     node->propagate_in = true;
     node->propagate_out = true;
+    read_binding(draft, node, element);
 }
 
 /* ---- loop markers ---- */

@@ -57,8 +57,29 @@ static void read_called_element(struct draft *draft, struct engine_node *node,
     const struct engine_expression *process =
         engine_draft_attribute(draft, called, XML_NONE, "processId", ENGINE_DIALECT_AUTO);
     node->called = process == NULL ? node->called : process;
+    struct span binding = engine_xml_attribute(called, XML_NONE, "bindingType");
+    if (binding.count > 0 && !span_is(binding, "latest")) {
+        engine_draft_problem(draft, ENGINE_WARNING, "binding", element,
+                             "the newest version is called: the binding \"%.*s\" needs versions "
+                             "that are not kept by deployment or tag",
+                             SPAN_ARG(binding));
+    }
     node->propagate_in = engine_xml_bool(called, XML_NONE, "propagateAllParentVariables", true);
     node->propagate_out = engine_xml_bool(called, XML_NONE, "propagateAllChildVariables", true);
+}
+
+static void read_ad_hoc(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    struct xml_element *ad_hoc = engine_extension(element, NULL, XML_ZEEBE, "adHoc");
+    if (ad_hoc == NULL || node->kind != ENGINE_AD_HOC_SUB_PROCESS) {
+        return;
+    }
+    node->active = engine_draft_attribute(draft, ad_hoc, XML_NONE, "activeElementsCollection",
+                                          ENGINE_DIALECT_AUTO);
+    if (engine_xml_attribute(ad_hoc, XML_NONE, "outputCollection").count > 0) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
+                             "an output collection of an ad-hoc sub-process is not executed");
+    }
 }
 
 static void read_script(struct draft *draft, struct engine_node *node, struct xml_element *element)
@@ -111,6 +132,7 @@ void engine_zeebe_read(struct draft *draft, struct engine_node *node, struct xml
     read_pairs(draft, node, element, "taskHeaders", "header", "key");
     read_pairs(draft, node, element, "properties", "property", "name");
     read_called_element(draft, node, element);
+    read_ad_hoc(draft, node, element);
     read_script(draft, node, element);
     read_human_task(draft, node, element);
 }

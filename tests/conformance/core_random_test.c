@@ -195,14 +195,25 @@ static const char *const models[] = {
                                                                                                                                    "{\"from\":\"qa\",\"to\":\"m\",\"result\":\"o\"}," FACE(
                                                                                                                                        "fix",
                                                                                                                                        "f") "]}",
-    /* a complex gateway that starts on two of three, resets and goes round */
-    WORLD_BPMN(START("s") XOR("m") AND("f") SERVICE("a") SERVICE("b") USER(
-        "u") "<complexGateway id='j' default='j-note'><activationCondition>activationCount &gt;= 2"
-             "</activationCondition></complexGateway>" TASK("note") SERVICE("qa") XOR("x") END("e")
-                   FLOW("s", "m") FLOW("m", "f") FLOW("f", "a") FLOW("f", "b") FLOW("f", "u")
-                       FLOW("a", "j") FLOW("b", "j") FLOW("u", "j") FLOW_IF(
-                           "j", "qa", "=waitingForStart") FLOW("j", "note") FLOW("qa", "x")
-                           FLOW_IF("x", "m", "=again = true") FLOW_IF("x", "e", "=again != true")),
+    /* a complex gateway that starts on two of three, resets and goes round; a signal that the
+     * process hears itself */
+    WORLD_FILE("<signal id='S' name='own'/>" WORLD_PROCESS(
+        "p",
+        START("s") XOR("m") AND("f") SERVICE("a") SERVICE("b") USER(
+            "u") "<complexGateway id='j' default='j-note'><activationCondition>activationCount "
+                 "&gt;= 2</activationCondition></complexGateway>" TASK("note") SERVICE("qa")
+                     XOR("x") END(
+                         "e") "<intermediateThrowEvent id='t'><signalEventDefinition "
+                              "signalRef='S'/></intermediateThrowEvent><subProcess id='h' "
+                              "triggeredByEvent='true'><startEvent id='hs' isInterrupting='false'>"
+                              "<signalEventDefinition signalRef='S'/></startEvent>" TASK("ht")
+                                  FLOW("hs", "ht") "</subProcess>" FLOW("s", "m") FLOW("m", "f")
+                                      FLOW("f", "a") FLOW("f", "b") FLOW("f", "u") FLOW("a", "j")
+                                          FLOW("b", "j") FLOW("u", "j") FLOW_IF("j", "qa",
+                                                                                "=waitingForStart")
+                                              FLOW("j", "note") FLOW("note", "t") FLOW("qa", "x")
+                                                  FLOW_IF("x", "m", "=again = true")
+                                                      FLOW_IF("x", "e", "=again != true"))),
 };
 
 static const char modules[] =
