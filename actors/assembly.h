@@ -5,6 +5,7 @@
 #define ACTORS_ASSEMBLY_H
 
 #include "actors/audit.h"
+#include "actors/bus.h"
 #include "actors/io.h"
 #include "actors/journal.h"
 #include "actors/loop.h"
@@ -21,6 +22,7 @@ struct actor_runtime {
     struct actor_router router;
     struct actor_recovery recovery;
     struct actor_loop journal_loop, io_loop, storage_loop, audit_loop, registry_loop;
+    struct actor_loop bus_loop; /* zeroed where there is no bus */
     struct actor_loop *shard_loops;
     struct proto_sink **shard_sinks;
     char (*shard_names)[16];
@@ -29,6 +31,8 @@ struct actor_runtime {
     struct actor_io *io;
     struct actor_storage *storage;
     struct actor_audit *audit;
+    struct actor_bus *bus; /* NULL: none */
+    struct audit_bus *bus_port, *aside_port;
     struct actor_registry *registry;
     struct actor_waiter drain_waiter;
     struct actor_waiter load_waiter;

@@ -22,6 +22,7 @@ static void begin(struct fixture *fixture, uint64_t bytes_max)
     fixture_sink_init(&fixture->drain);
     struct actor_journal_options options = {.log = &fixture->log.journal, .bytes_max = bytes_max};
     options.drains[PROTO_DRAIN_STATE] = &fixture->drain.sink;
+    options.drained[PROTO_DRAIN_BUS] = PROTO_DRAIN_OFF;
     cr_assert_eq(actor_journal_new(&options, &fixture->journal), RESULT_OK);
 }
 

@@ -130,7 +130,7 @@ static void shard_pages(struct page *page, const struct actor_runtime *runtime)
 
 static void journal_page(struct page *page, const struct actor_runtime *runtime)
 {
-    static const char *const drains[PROTO_DRAIN_COUNT] = {"state", "blob", "audit"};
+    static const char *const drains[PROTO_DRAIN_COUNT] = {"state", "blob", "audit", "bus"};
     const struct actor_journal_counters *journal = actor_journal_counters(runtime->journal);
     uint64_t end = actor_count_read(&journal->end);
     one(page, "strider_journal_commits_total", "counter", "Commits written.",
@@ -220,6 +220,38 @@ static void other_pages(struct page *page, const struct actor_runtime *runtime)
         runtime->recovery.executions);
 }
 
+static void bus_page(struct page *page, const struct actor_runtime *runtime)
+{
+    if (runtime->bus == NULL) {
+        return;
+    }
+    const struct actor_bus_counters *drain = actor_bus_counters(runtime->bus);
+    const struct audit_bus_counters *bus = runtime->bus_port->ops->counters(runtime->bus_port);
+    struct actor_clock clock = {0};
+    uint64_t now_ms = actor_clock_now(&clock).monotonic_ms;
+    uint64_t since_ms = actor_count_read(&drain->since_ms);
+    one(page, "strider_bus_messages_total", "counter", "Audit messages taken from the journal.",
+        actor_count_read(&drain->messages));
+    one(page, "strider_bus_sent_total", "counter", "Messages sent, repeats included.",
+        actor_count_read(&bus->sent));
+    one(page, "strider_bus_repeated_total", "counter",
+        "Messages sent again: given back, or a connection was lost.",
+        actor_count_read(&bus->repeated));
+    one(page, "strider_bus_settled_total", "counter", "Messages that the broker is done with.",
+        actor_count_read(&bus->settled));
+    one(page, "strider_bus_refused_total", "counter", "Messages that the broker refused.",
+        actor_count_read(&bus->refused));
+    one(page, "strider_bus_set_aside_total", "counter", "Refused messages that were set aside.",
+        actor_count_read(&drain->set_aside));
+    one(page, "strider_bus_unsettled", "gauge", "Messages under way.",
+        actor_count_read(&drain->unsettled));
+    one(page, "strider_bus_oldest_age_milliseconds", "gauge",
+        "How long the oldest message under way has been that.",
+        since_ms == 0 || since_ms > now_ms ? 0 : now_ms - since_ms);
+    one(page, "strider_bus_connected", "gauge", "1 while the broker can be reached.",
+        actor_count_read(&bus->connected));
+}
+
 void actor_runtime_metrics(struct actor_runtime *runtime, struct arena *arena, struct span *text)
 {
     size_t capacity = PAGE_BYTES + runtime->options.shard_count * SHARD_SERIES_COUNT * 96u;
@@ -232,6 +264,7 @@ void actor_runtime_metrics(struct actor_runtime *runtime, struct arena *arena, s
     journal_page(&page, runtime);
     storage_page(&page, runtime);
     other_pages(&page, runtime);
+    bus_page(&page, runtime);
     *text = span_of(page.text, page.bytes);
 }
 

@@ -598,6 +598,24 @@ static uint64_t within(const struct storage_journal *log, uint64_t position, con
     return position < begin ? begin : end;
 }
 
+/* While there was no bus nothing was kept for it. */
+static enum result read_bus_position(const struct actor_recovery_options *options, uint64_t *at)
+{
+    *at = PROTO_DRAIN_OFF;
+    if (!options->bus) {
+        return RESULT_OK;
+    }
+    uint64_t begin = options->log->ops->begin(options->log);
+    enum result result = actor_position_read(options->state, ACTOR_POSITION_BUS, at);
+    if (result == RESULT_OK && *at < begin) {
+        log_line(LOG_WARN, "BUS-BEGINS-LATER", "position=%llu begin=%llu", (unsigned long long)*at,
+                 (unsigned long long)begin);
+        *at = begin;
+    }
+    *at = within(options->log, *at, "bus");
+    return result;
+}
+
 static enum result read_positions(const struct actor_recovery_options *options,
                                   struct actor_positions *positions)
 {
@@ -609,6 +627,9 @@ static enum result read_positions(const struct actor_recovery_options *options,
     }
     if (result == RESULT_OK) {
         result = options->index->ops->position(options->index, &at[PROTO_DRAIN_AUDIT]);
+    }
+    if (result == RESULT_OK) {
+        result = read_bus_position(options, &at[PROTO_DRAIN_BUS]);
     }
     at[PROTO_DRAIN_STATE] = within(options->log, at[PROTO_DRAIN_STATE], "state");
     at[PROTO_DRAIN_BLOB] = within(options->log, at[PROTO_DRAIN_BLOB], "blob");

@@ -18,6 +18,7 @@ struct actor_recovery_options {
     struct actor_shard *const *shards;
     uint32_t shard_count;
     struct actor_registry *registry;
+    bool bus; /* there is an audit bus to drain to */
     struct actor_time now;
 };
 

@@ -87,6 +87,9 @@ static enum result make_loops(struct actor_runtime *runtime)
     result = result == RESULT_OK
                  ? actor_loop_init(&runtime->registry_loop, "registry", requests_max)
                  : result;
+    if (result == RESULT_OK && runtime->options.bus_window > 0) {
+        result = actor_loop_init(&runtime->bus_loop, "bus", requests_max);
+    }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
         snprintf(runtime->shard_names[i], sizeof runtime->shard_names[i], "shard-%u",
                  i % SHARDS_MAX);
@@ -160,7 +163,39 @@ void actor_runtime_set_modules(struct actor_runtime *runtime, struct proto_sink 
     actor_io_set_modules(runtime->io, modules);
 }
 
+struct proto_address actor_runtime_bus_owner(struct actor_runtime *runtime, bool aside)
+{
+    ASSERT(!runtime->started && runtime->options.bus_window > 0);
+    return (struct proto_address){.sink = &runtime->bus_loop.sink,
+                                  .ticket = aside ? ACTOR_BUS_ASIDE : ACTOR_BUS_MAIN};
+}
+
+void actor_runtime_set_bus(struct actor_runtime *runtime, struct audit_bus *bus,
+                           struct audit_bus *aside)
+{
+    ASSERT(!runtime->started && runtime->options.bus_window > 0);
+    runtime->bus_port = bus;
+    runtime->aside_port = aside;
+}
+
 /* ---- starting ---- */
+
+static enum result make_bus(struct actor_runtime *runtime, uint64_t position)
+{
+    if (runtime->options.bus_window == 0) {
+        return RESULT_OK;
+    }
+    ASSERT(runtime->bus_port != NULL && runtime->aside_port != NULL);
+    return actor_bus_new(&(struct actor_bus_options){.bus = runtime->bus_port,
+                                                     .aside = runtime->aside_port,
+                                                     .window = runtime->options.bus_window,
+                                                     .log = runtime->options.journal,
+                                                     .journal = &runtime->journal_loop.sink,
+                                                     .storage = &runtime->storage_loop.sink,
+                                                     .position = position,
+                                                     .paced = true},
+                         &runtime->bus);
+}
 
 static enum result make_drains(struct actor_runtime *runtime,
                                const struct actor_positions *positions)
@@ -174,6 +209,7 @@ static enum result make_drains(struct actor_runtime *runtime,
     /* The blob drain lives with the state drain: what one is told the other knows. */
     journal.drains[PROTO_DRAIN_BLOB] = NULL;
     journal.drains[PROTO_DRAIN_AUDIT] = &runtime->audit_loop.sink;
+    journal.drains[PROTO_DRAIN_BUS] = options->bus_window > 0 ? &runtime->bus_loop.sink : NULL;
     memcpy(journal.drained, at, sizeof journal.drained);
     enum result result = actor_journal_new(&journal, &runtime->journal);
     if (result == RESULT_OK) {
@@ -187,6 +223,7 @@ static enum result make_drains(struct actor_runtime *runtime,
                                             .shard_count = options->shard_count,
                                             .state_position = at[PROTO_DRAIN_STATE],
                                             .blob_position = at[PROTO_DRAIN_BLOB],
+                                            .bus_position = at[PROTO_DRAIN_BUS],
                                             .paced = true},
             &runtime->storage);
     }
@@ -199,7 +236,7 @@ static enum result make_drains(struct actor_runtime *runtime,
                                                           .paced = true},
                             &runtime->audit);
     }
-    return result;
+    return result == RESULT_OK ? make_bus(runtime, at[PROTO_DRAIN_BUS]) : result;
 }
 
 static enum result start_threads(struct actor_runtime *runtime)
@@ -214,6 +251,10 @@ static enum result start_threads(struct actor_runtime *runtime)
     result = result == RESULT_OK ? actor_loop_start(&runtime->audit_loop) : result;
     result = result == RESULT_OK ? actor_loop_start(&runtime->io_loop) : result;
     result = result == RESULT_OK ? actor_loop_start(&runtime->registry_loop) : result;
+    if (result == RESULT_OK && runtime->bus != NULL) {
+        actor_loop_settle(&runtime->bus_loop, actor_bus_turn, runtime->bus);
+        result = actor_loop_start(&runtime->bus_loop);
+    }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
         actor_loop_settle(&runtime->shard_loops[i], actor_shard_turn, runtime->shards[i]);
         result = actor_loop_start(&runtime->shard_loops[i]);
@@ -247,6 +288,7 @@ enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_reco
                                                        .shards = runtime->shards,
                                                        .shard_count = runtime->options.shard_count,
                                                        .registry = runtime->registry,
+                                                       .bus = runtime->options.bus_window > 0,
                                                        .now = actor_clock_now(&clock)},
                       recovery, &positions, error);
     if (result != RESULT_OK) {
@@ -351,9 +393,12 @@ enum result actor_runtime_drain(struct actor_runtime *runtime, uint32_t timeout_
     /* Segments get two thirds of the time; what still runs is left to the journal, and the drains
      * get the rest. */
     bool rested = await_drained(runtime, asked, begin_ms + timeout_ms / 3u * 2u);
+    /* The bus first: the state table keeps its position. */
+    asked = runtime->bus == NULL ? 0 : ask_to_drain(runtime, &runtime->bus_loop.sink, 2);
+    bool drained = await_drained(runtime, asked, begin_ms + timeout_ms / 6u * 5u);
     asked = ask_to_drain(runtime, &runtime->storage_loop.sink, 0) +
             ask_to_drain(runtime, &runtime->audit_loop.sink, 1);
-    bool drained = await_drained(runtime, asked, begin_ms + timeout_ms);
+    drained = await_drained(runtime, asked, begin_ms + timeout_ms) && drained;
     return rested && drained ? RESULT_OK : RESULT_TIMEOUT;
 }
 
@@ -368,6 +413,9 @@ void actor_runtime_stop(struct actor_runtime *runtime)
     }
     actor_loop_stop(&runtime->registry_loop);
     actor_loop_stop(&runtime->io_loop);
+    if (runtime->bus != NULL) {
+        actor_loop_stop(&runtime->bus_loop);
+    }
     actor_loop_stop(&runtime->journal_loop);
     actor_loop_stop(&runtime->storage_loop);
     actor_loop_stop(&runtime->audit_loop);
@@ -388,6 +436,7 @@ void actor_runtime_free(struct actor_runtime *runtime)
     actor_loop_release(&runtime->journal_loop);
     actor_loop_release(&runtime->storage_loop);
     actor_loop_release(&runtime->audit_loop);
+    actor_loop_release(&runtime->bus_loop);
     for (uint32_t i = 0; runtime->shards != NULL && i < runtime->options.shard_count; i++) {
         actor_shard_free(runtime->shards[i]);
     }
@@ -396,6 +445,7 @@ void actor_runtime_free(struct actor_runtime *runtime)
     actor_journal_free(runtime->journal);
     actor_storage_free(runtime->storage);
     actor_audit_free(runtime->audit);
+    actor_bus_free(runtime->bus);
     actor_waiter_release(&runtime->drain_waiter);
     actor_waiter_release(&runtime->load_waiter);
     pthread_mutex_destroy(&runtime->load_mutex);

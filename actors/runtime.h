@@ -3,14 +3,15 @@
  * stopped.
  *
  * Threads (each one libev loop with a mailbox): N shards, journal, io (module dispatch, clock),
- * storage (state and blob drains, fetches), audit (index). main wires: it opens the ports, makes
- * the runtime, attaches what needs a loop (actor_runtime_loop), starts it, and then opens the
- * fronts on actor_runtime_router.
+ * storage (state and blob drains, fetches), audit (index), bus (audit bus, if any). main wires: it
+ * opens the ports, makes the runtime, attaches what needs a loop (actor_runtime_loop), starts it,
+ * and then opens the fronts on actor_runtime_router.
  */
 #ifndef ACTORS_RUNTIME_H
 #define ACTORS_RUNTIME_H
 
 #include "actors/library.h"
+#include "audit/bus.h"
 #include "proto/base/arena.h"
 #include "proto/base/result.h"
 #include "proto/message.h"
@@ -53,6 +54,7 @@ struct actor_runtime_options {
     struct storage_state *state;
     struct storage_blob *blob;
     struct storage_index *index;
+    uint32_t bus_window; /* messages under way to the audit bus at most; 0: there is no bus */
     struct proto_sink *observer; /* PROTO_EVENT of every change; NULL: none */
     /* Does anybody look just now? Any thread, cheap; events are only made while it says so. NULL:
      * always. */
@@ -67,6 +69,14 @@ MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *optio
 struct ev_loop *actor_runtime_loop(struct actor_runtime *runtime, enum actor_loop_name which);
 /* Before start: takes PROTO_CALL and PROTO_CALL_CANCEL, called on the io loop's thread. */
 void actor_runtime_set_modules(struct actor_runtime *runtime, struct proto_sink *modules);
+
+/*
+ * Before start, where bus_window is not 0: the owner of the two buses (audit/bus.h) by its ticket
+ * (enum actor_bus_ticket), and the buses, opened by main with that owner, borrowed until stop.
+ */
+struct proto_address actor_runtime_bus_owner(struct actor_runtime *runtime, bool aside);
+void actor_runtime_set_bus(struct actor_runtime *runtime, struct audit_bus *bus,
+                           struct audit_bus *aside);
 
 /* What recovery found. */
 struct actor_recovery {

@@ -35,8 +35,9 @@ struct actor_storage {
     struct actor_queue reading; /* PROTO_FETCH of blobs that the port is asked for, in order */
     uint64_t pump_ms;           /* ACTOR_NEVER: nothing announced */
     uint64_t flush_ms;
-    uint64_t blob_ms;                     /* when the blob drain wants to go on by itself */
-    uint64_t state_durable, blob_durable; /* as the state table says */
+    uint64_t blob_ms;                            /* when the blob drain wants to go on by itself */
+    uint64_t state_durable, blob_durable;        /* as the state table says */
+    uint64_t bus_settled, bus_durable, bus_read; /* the bus drain's: told, and in the table */
     struct actor_pace state_pace, blob_pace;
     struct proto_address drain; /* who waits for everything to be durable */
     struct actor_storage_counters counters;
@@ -60,6 +61,7 @@ enum result actor_storage_new(const struct actor_storage_options *options,
         (struct actor_pace){.enabled = options->paced, .behind_bytes_max = BLOB_BEHIND_BYTES_MAX};
     storage->state_durable = options->state_position;
     storage->blob_durable = options->blob_position;
+    storage->bus_settled = storage->bus_durable = storage->bus_read = options->bus_position;
     arena_init(&storage->arena, 64 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
     enum result result = actor_state_drain_new(
         &(struct actor_state_drain_options){.state = options->state,
@@ -247,11 +249,22 @@ static void report_both(struct actor_storage *storage)
            actor_blob_drain_stored(storage->blob));
 }
 
+static enum result flush_table(struct actor_storage *storage, uint64_t blob_durable,
+                               struct actor_time now)
+{
+    enum result result = RESULT_OK;
+    if (storage->bus_settled != storage->bus_durable) {
+        result = actor_state_drain_keep_bus(storage->state, storage->bus_settled);
+    }
+    return result == RESULT_OK
+               ? actor_state_drain_flush(storage->state, blob_durable, now, &storage->state_durable)
+               : result;
+}
+
 static void flush(struct actor_storage *storage, struct actor_time now)
 {
     uint64_t blob_durable = actor_blob_drain_durable(storage->blob);
-    enum result result =
-        actor_state_drain_flush(storage->state, blob_durable, now, &storage->state_durable);
+    enum result result = flush_table(storage, blob_durable, now);
     bool failing = result != RESULT_OK;
     if (failing != (actor_count_read(&storage->counters.failing) == 1)) {
         actor_count_set(&storage->counters.failing, failing ? 1 : 0);
@@ -266,13 +279,18 @@ static void flush(struct actor_storage *storage, struct actor_time now)
     storage->blob_durable = blob_durable;
     storage->flush_ms = ACTOR_NEVER;
     report_both(storage);
+    if (storage->bus_settled != storage->bus_durable) {
+        storage->bus_durable = storage->bus_settled;
+        report(storage, PROTO_DRAIN_BUS, storage->bus_durable, storage->bus_read);
+    }
 }
 
 static bool all_durable(const struct actor_storage *storage)
 {
     uint64_t end = storage->options.log->ops->end(storage->options.log);
     return actor_state_drain_read(storage->state) == end &&
-           !actor_state_drain_dirty(storage->state) && storage->blob_durable == end;
+           !actor_state_drain_dirty(storage->state) && storage->blob_durable == end &&
+           storage->bus_durable == storage->bus_settled;
 }
 
 /* For an orderly end: once, when all has been read and stored. */
@@ -296,7 +314,7 @@ static bool anything_to_flush(const struct actor_storage *storage)
     uint64_t blob_durable = actor_blob_drain_durable(storage->blob);
     return actor_state_drain_dirty(storage->state) ||
            blob_durable < actor_blob_drain_stored(storage->blob) ||
-           blob_durable > storage->blob_durable;
+           blob_durable > storage->blob_durable || storage->bus_settled != storage->bus_durable;
 }
 
 /* ---- the turn ---- */
@@ -336,6 +354,10 @@ static void receive(struct actor_storage *storage, struct proto_message *message
         storage->blob_ms = later(now.monotonic_ms, actor_pace_until_ms(&storage->blob_pace));
     } else if (message->type == PROTO_PORT_DONE) {
         blob_read(storage, message);
+    } else if (message->type == PROTO_DRAINED) {
+        ASSERT(message->as.drained.drain == PROTO_DRAIN_BUS);
+        storage->bus_settled = message->as.drained.durable;
+        storage->bus_read = message->as.drained.read;
     } else {
         ASSERT(message->type == PROTO_DRAIN);
         storage->drain = message->reply_to;
@@ -388,7 +410,8 @@ static void flush_both(struct actor_storage *storage, struct actor_time now)
         storage->blob_ms = now.monotonic_ms;
     }
     if (actor_state_drain_dirty(storage->state) ||
-        actor_blob_drain_durable(storage->blob) > storage->blob_durable) {
+        actor_blob_drain_durable(storage->blob) > storage->blob_durable ||
+        storage->bus_settled != storage->bus_durable) {
         flush(storage, now);
     } else {
         storage->flush_ms = ACTOR_NEVER;

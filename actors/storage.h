@@ -21,6 +21,7 @@ struct actor_storage_options {
     struct proto_sink *const *shards;
     uint32_t shard_count;
     uint64_t state_position, blob_position; /* where to begin */
+    uint64_t bus_position; /* of the bus drain, whose position is kept here; PROTO_DRAIN_OFF */
     bool paced; /* the drains step back while the machine is busy (actors/pace.h) */
 };
 
@@ -32,8 +33,8 @@ struct actor_storage_counters {
 MUST_USE enum result actor_storage_new(const struct actor_storage_options *options,
                                        struct actor_storage **out);
 void actor_storage_free(struct actor_storage *storage);
-/* An actor_turn_fn: PROTO_FETCH, PROTO_AWAIT, PROTO_JOURNAL_ADVANCED, PROTO_PORT_DONE, PROTO_DRAIN.
- */
+/* An actor_turn_fn: PROTO_FETCH, PROTO_AWAIT, PROTO_JOURNAL_ADVANCED, PROTO_PORT_DONE, PROTO_DRAIN;
+ * PROTO_DRAINED of the bus drain. */
 uint64_t actor_storage_turn(void *storage, struct proto_message *batch, struct actor_time now);
 /* Any thread. */
 const struct actor_storage_counters *actor_storage_counters(const struct actor_storage *storage);

@@ -73,7 +73,7 @@ struct audit_bus {
 
 struct audit_bus_options {
     uint32_t window; /* messages under way at most, 1..AUDIT_WINDOW_MAX */
-    struct proto_sink *owner;
+    struct proto_address owner;
 };
 
 /* ---- receiving ---- */
@@ -109,7 +109,7 @@ struct audit_source {
 
 struct audit_source_options {
     uint32_t window;
-    struct proto_sink *owner;
+    struct proto_address owner;
 };
 
 #endif

@@ -30,7 +30,8 @@ enum proto_message_type {
     PROTO_COMMITTED,        /* as.committed */
     PROTO_JOURNAL_ADVANCED, /* journal -> drain: as.position is readable now; answered, in its time,
                                by DRAINED */
-    PROTO_DRAINED,          /* drain -> journal: as.drained */
+    PROTO_DRAINED,          /* drain -> journal, or bus drain -> storage, which writes its position
+                               down and passes it on: as.drained */
     /* shard <-> storage */
     PROTO_FETCH,   /* as.fetch: an execution, blobs of it, its index row, a list */
     PROTO_FETCHED, /* as.fetched */
@@ -144,7 +145,16 @@ struct proto_committed {
     uint64_t indexed;   /* the audit drain has passed this position */
 };
 
-enum proto_drain { PROTO_DRAIN_STATE, PROTO_DRAIN_BLOB, PROTO_DRAIN_AUDIT, PROTO_DRAIN_COUNT };
+enum proto_drain {
+    PROTO_DRAIN_STATE,
+    PROTO_DRAIN_BLOB,
+    PROTO_DRAIN_AUDIT,
+    PROTO_DRAIN_BUS,
+    PROTO_DRAIN_COUNT
+};
+
+/* In place of a drain's position: there is no such drain, and the journal keeps nothing for it. */
+#define PROTO_DRAIN_OFF UINT64_MAX
 
 struct proto_drained {
     enum proto_drain drain;

@@ -563,6 +563,11 @@ enum result actor_state_drain_flush(struct actor_state_drain *drain, uint64_t bl
     return RESULT_OK;
 }
 
+enum result actor_state_drain_keep_bus(struct actor_state_drain *drain, uint64_t position)
+{
+    return put_position(drain, ACTOR_POSITION_BUS, position);
+}
+
 enum result actor_state_drain_get(struct actor_state_drain *drain, struct span execution_id,
                                   struct arena *arena, struct span *out)
 {

@@ -52,6 +52,9 @@ bool actor_state_drain_heavy(const struct actor_state_drain *drain);
 MUST_USE enum result actor_state_drain_flush(struct actor_state_drain *drain,
                                              uint64_t blob_position, struct actor_time now,
                                              uint64_t *position);
+/* The bus drain's position goes with the next flush. */
+MUST_USE enum result actor_state_drain_keep_bus(struct actor_state_drain *drain,
+                                                uint64_t position);
 /* Newest snapshot of a live execution as of what was pumped. RESULT_NOT_FOUND. */
 MUST_USE enum result actor_state_drain_get(struct actor_state_drain *drain,
                                            struct span execution_id, struct arena *arena,
@@ -63,6 +66,7 @@ actor_state_drain_counters(const struct actor_state_drain *drain);
 
 #define ACTOR_POSITION_STATE "state"
 #define ACTOR_POSITION_BLOB  "blob"
+#define ACTOR_POSITION_BUS   "bus"
 
 /* RESULT_OK with 0 when there is none yet. */
 MUST_USE enum result actor_position_read(struct storage_state *state, const char *drain,

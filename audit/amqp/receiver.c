@@ -32,7 +32,7 @@ struct receiver {
     struct audit_source source; /* first: the port points here */
     uint32_t magic;
     uint32_t window;
-    struct proto_sink *owner;
+    struct proto_address owner;
     struct amqp_client client;
     struct audit_source_counters counters;
     /* under the client's lock: written by who settles, taken by the client's thread */
@@ -200,9 +200,7 @@ static bool hand_over(struct receiver *receiver, pn_delivery_t *delivery)
     uint64_t received_count =
         atomic_load_explicit(&receiver->counters.received, memory_order_relaxed);
     atomic_store_explicit(&receiver->counters.received, received_count + 1, memory_order_relaxed);
-    if (receiver->owner->send(receiver->owner, &received) != RESULT_OK) {
-        message_free(received); /* it has ended; the delivery is given back when we do */
-    }
+    message_answer(receiver->owner, received);
     return true;
 }
 

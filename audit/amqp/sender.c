@@ -39,7 +39,7 @@ struct sender {
     struct audit_bus bus; /* first: the port points here */
     uint32_t magic;
     uint32_t window;
-    struct proto_sink *owner;
+    struct proto_address owner;
     struct amqp_client client;
     struct slot *slots; /* message n is at n % window */
     struct audit_bus_counters counters;
@@ -175,8 +175,7 @@ static bool refuse(struct sender *sender, struct slot *slot, const char *why)
                                                  .id = message_keep(refused, audit.id),
                                                  .body = message_keep(refused, audit.body),
                                                  .reason = message_keep(refused, reason)};
-    (void)sender->owner->send(sender->owner, &refused);
-    message_free(refused);
+    message_answer(sender->owner, refused);
     slot->state = SLOT_DONE;
     count(&sender->counters.refused);
     return true;
@@ -365,8 +364,7 @@ static void report(void *owner)
         return; /* the next one says more */
     }
     settled->as.position = done;
-    (void)sender->owner->send(sender->owner, &settled);
-    message_free(settled);
+    message_answer(sender->owner, settled);
 }
 
 static const struct amqp_role role = {

@@ -132,8 +132,7 @@ static enum result file_send(struct audit_bus *port, const struct audit_bus_mess
     atomic_fetch_add(&bus->counters.sent, 1);
     atomic_fetch_add(&bus->counters.settled, 1);
     settled->as.position = bus->settled;
-    (void)bus->options.owner->send(bus->options.owner, &settled);
-    message_free(settled);
+    message_answer(bus->options.owner, settled);
     return RESULT_OK;
 }
 

@@ -26,7 +26,7 @@ static struct audit_bus *open_file(const char *path, struct count *count)
 {
     char reason[AUDIT_REASON_BYTES];
     struct audit_bus *bus = NULL;
-    struct audit_bus_options options = {.window = 1, .owner = &count->sink};
+    struct audit_bus_options options = {.window = 1, .owner.sink = &count->sink};
     cr_assert_eq(audit_file_bus_open(path, &options, &bus, reason), RESULT_OK, "%s", reason);
     return bus;
 }
@@ -72,7 +72,7 @@ Test(file_bus, says_why_a_file_cannot_be_opened)
     char reason[AUDIT_REASON_BYTES] = "";
     struct count count = {.sink.send = take};
     struct audit_bus *bus = NULL;
-    struct audit_bus_options options = {.window = 1, .owner = &count.sink};
+    struct audit_bus_options options = {.window = 1, .owner.sink = &count.sink};
 
     cr_assert_eq(audit_file_bus_open("/nowhere/at/all", &options, &bus, reason), RESULT_IO);
 

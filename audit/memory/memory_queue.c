@@ -105,8 +105,7 @@ static void tell(struct memory_bus *bus, enum proto_message_type type, const str
             .body = message_keep(message, span_of(item->bytes + item->id_count, item->body_count)),
             .reason = message_keep(message, reason)};
     }
-    (void)bus->options.owner->send(bus->options.owner, &message);
-    message_free(message);
+    message_answer(bus->options.owner, message);
 }
 
 /* What stands in the outbox reaches the queue, as long as that is there. */
@@ -221,8 +220,7 @@ static void hand_to(struct memory_source *source, struct item *item)
         .number = item->number,
         .id = message_keep(received, span_of(item->bytes, item->id_count)),
         .body = message_keep(received, span_of(item->bytes + item->id_count, item->body_count))};
-    (void)source->options.owner->send(source->options.owner, &received);
-    message_free(received);
+    message_answer(source->options.owner, received);
 }
 
 static struct memory_source *idle_source(struct audit_memory_queue *queue)

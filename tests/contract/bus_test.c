@@ -14,7 +14,7 @@ static struct audit_bus *open_bus(struct contract_bus *port, uint32_t window,
                                   struct proto_sink *owner)
 {
     struct audit_bus *bus = NULL;
-    struct audit_bus_options options = {.window = window, .owner = owner};
+    struct audit_bus_options options = {.window = window, .owner.sink = owner};
     cr_assert_eq(audit_memory_bus_open(((struct memory_fixture *)port)->queue, &options, &bus),
                  RESULT_OK);
     return bus;
@@ -24,7 +24,7 @@ static struct audit_source *open_source(struct contract_bus *port, uint32_t wind
                                         struct proto_sink *owner)
 {
     struct audit_source *source = NULL;
-    struct audit_source_options options = {.window = window, .owner = owner};
+    struct audit_source_options options = {.window = window, .owner.sink = owner};
     cr_assert_eq(
         audit_memory_source_open(((struct memory_fixture *)port)->queue, &options, &source),
         RESULT_OK);

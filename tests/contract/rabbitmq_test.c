@@ -36,7 +36,7 @@ static struct audit_bus *open_bus(struct contract_bus *port, uint32_t window,
     char reason[AUDIT_REASON_BYTES];
     struct audit_bus *bus = NULL;
     struct audit_amqp_options amqp = options_of(port);
-    struct audit_bus_options options = {.window = window, .owner = owner};
+    struct audit_bus_options options = {.window = window, .owner.sink = owner};
     cr_assert_eq(audit_amqp_bus_open(&amqp, &options, &bus, reason), RESULT_OK, "%s", reason);
     return bus;
 }
@@ -47,7 +47,7 @@ static struct audit_source *open_source(struct contract_bus *port, uint32_t wind
     char reason[AUDIT_REASON_BYTES];
     struct audit_source *source = NULL;
     struct audit_amqp_options amqp = options_of(port);
-    struct audit_source_options options = {.window = window, .owner = owner};
+    struct audit_source_options options = {.window = window, .owner.sink = owner};
     cr_assert_eq(audit_amqp_source_open(&amqp, &options, &source, reason), RESULT_OK, "%s", reason);
     return source;
 }

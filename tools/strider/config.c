@@ -379,9 +379,10 @@ static int print_quoted(FILE *out, const char *text)
 static int print_value(const struct config *config, enum config_key index, FILE *out)
 {
     const struct config_value *value = &config->values[index];
-    bool secret = index == CONFIG_AUTH_TOKENS;
+    bool secret = index == CONFIG_AUTH_TOKENS ||
+                  (index == CONFIG_BUS_URL && value->items[0][0] != '\0');
     if (keys[index].type == KEY_TEXT) {
-        return print_quoted(out, value->items[0]);
+        return print_quoted(out, secret ? "***" : value->items[0]);
     }
     if (keys[index].type != KEY_LIST) {
         return fprintf(out, "%s", value->items[0]);

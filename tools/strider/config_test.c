@@ -119,6 +119,22 @@ Test(config, refuses_with_a_sentence_that_names_place_and_remedy)
     }
 }
 
+Test(config, prints_no_url_that_may_hold_a_password)
+{
+    struct config config;
+    char printed[16384] = "";
+    config_init(&config);
+    cr_assert_eq(config_set(&config, "bus.url", "amqp://user:sesame@host", "test"), RESULT_OK);
+
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    config_print(&config, out);
+    fclose(out);
+
+    cr_expect_not_null(strstr(printed, "url = \"***\""));
+    cr_expect_null(strstr(printed, "sesame"));
+    config_release(&config);
+}
+
 Test(config, prints_what_reads_back_as_itself_without_secrets)
 {
     cr_assert(reads(

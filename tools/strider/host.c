@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "audit/amqp/amqp.h"
+#include "audit/file/file.h"
 #include "proto/base/assert.h"
 #include "storage/embedded/embedded.h"
 #include "storage/file.h"
@@ -76,6 +78,37 @@ static enum result open_stores(struct cli_host *host, const char *directory, boo
     return explain(error, directory, "audit.db", result);
 }
 
+static enum result open_bus(struct cli_host *host, const struct cli_host_options *options,
+                            char error[512])
+{
+    char path[PATH_BYTES];
+    char reason[AUDIT_REASON_BYTES] = "";
+    const struct cli_host_bus *bus = &options->bus;
+    if (bus->url == NULL) {
+        return RESULT_OK;
+    }
+    struct audit_amqp_options amqp = {
+        .url = bus->url, .queue = bus->queue, .ca_file = bus->ca_file};
+    struct audit_bus_options main_options = {
+        .window = bus->window, .owner = actor_runtime_bus_owner(host->runtime, false)};
+    struct audit_bus_options aside_options = {
+        .window = bus->window, .owner = actor_runtime_bus_owner(host->runtime, true)};
+    enum result result = audit_amqp_bus_open(&amqp, &main_options, &host->bus, reason);
+    if (result == RESULT_OK && bus->dead_letter != NULL) {
+        amqp.queue = bus->dead_letter;
+        result = audit_amqp_bus_open(&amqp, &aside_options, &host->aside, reason);
+    } else if (result == RESULT_OK) {
+        result = audit_file_bus_open(below(path, options->directory, "bus-refused.jsonl"),
+                                     &aside_options, &host->aside, reason);
+    }
+    if (result != RESULT_OK) {
+        snprintf(error, 512, "bus: %s", reason);
+        return result;
+    }
+    actor_runtime_set_bus(host->runtime, host->bus, host->aside);
+    return RESULT_OK;
+}
+
 static enum result build_actors(struct cli_host *host, const struct cli_host_options *options,
                                 char error[512])
 {
@@ -85,6 +118,7 @@ static enum result build_actors(struct cli_host *host, const struct cli_host_opt
     engine.blob = host->blob;
     engine.index = host->index;
     engine.read_zone = cli_zone_read;
+    engine.bus_window = options->bus.url == NULL ? 0 : options->bus.window;
     enum result result = actor_runtime_new(&engine, &host->runtime);
     if (result != RESULT_OK) {
         return explain(error, options->directory, "the actors", result);
@@ -96,7 +130,7 @@ static enum result build_actors(struct cli_host *host, const struct cli_host_opt
         return explain(error, options->directory, "module dispatch", result);
     }
     actor_runtime_set_modules(host->runtime, transport_modules_sink(host->modules));
-    return RESULT_OK;
+    return open_bus(host, options, error);
 }
 
 enum result cli_host_open(const struct cli_host_options *options, struct cli_host *out,
@@ -143,6 +177,12 @@ void cli_host_close(struct cli_host *host)
     cli_host_stop(host);
     if (host->modules != NULL) {
         transport_modules_close(host->modules);
+    }
+    if (host->bus != NULL) {
+        host->bus->ops->close(host->bus);
+    }
+    if (host->aside != NULL) {
+        host->aside->ops->close(host->aside);
     }
     if (host->runtime != NULL) {
         actor_runtime_free(host->runtime);

@@ -9,10 +9,20 @@
 #include "storage/journal.h"
 #include "transport/modules.h"
 
+/* The audit bus; url NULL: none. */
+struct cli_host_bus {
+    const char *url;
+    const char *queue;
+    const char *dead_letter; /* NULL: a file in the data directory */
+    const char *ca_file;     /* NULL: the system's */
+    uint32_t window;
+};
+
 struct cli_host_options {
     const char *directory;                    /* made when missing */
     struct actor_runtime_options engine;      /* its ports are filled in here */
     struct transport_modules_options modules; /* its loop too */
+    struct cli_host_bus bus;
 };
 
 struct cli_host {
@@ -24,6 +34,8 @@ struct cli_host {
     struct storage_index *index;
     struct actor_runtime *runtime;
     struct transport_modules *modules;
+    struct audit_bus *bus;                /* NULL: none */
+    struct audit_bus *aside;              /* for what it refuses */
     struct storage_journal_report report; /* of the journal's opening */
     bool started;
 };

@@ -295,6 +295,25 @@ static enum actor_step_blobs step_blobs(const struct config *config)
     return choices[config_number(config, CONFIG_ENGINE_STEP_BLOBS)];
 }
 
+/* A text's key that is not set is NULL to those who read it. */
+static const char *text_or_null(const struct config *config, enum config_key key)
+{
+    const char *text = config_text(config, key);
+    return text[0] == '\0' ? NULL : text;
+}
+
+static struct cli_host_bus bus_options(const struct config *config)
+{
+    if (config_number(config, CONFIG_BUS_KIND) == 0) {
+        return (struct cli_host_bus){0};
+    }
+    return (struct cli_host_bus){.url = config_text(config, CONFIG_BUS_URL),
+                                 .queue = config_text(config, CONFIG_BUS_QUEUE),
+                                 .dead_letter = text_or_null(config, CONFIG_BUS_DEAD_LETTER),
+                                 .ca_file = text_or_null(config, CONFIG_BUS_CA),
+                                 .window = (uint32_t)config_number(config, CONFIG_BUS_WINDOW)};
+}
+
 static int open_host(struct server *server, struct actor_recovery *recovery)
 {
     const struct config *config = &server->config;
@@ -322,6 +341,7 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
                 .connections_max = (uint32_t)config_number(config, CONFIG_MODULES_CONNECTIONS),
                 .connect_timeout_ms = (uint32_t)config_number(config, CONFIG_MODULES_CONNECT),
             },
+        .bus = bus_options(config),
     };
     char error[512];
     if (cli_host_open(&options, &server->host, error) != RESULT_OK ||
