@@ -18,12 +18,15 @@
 
 struct storage_index;
 
+/* In place of a position: leave the stored one alone. For messages that come by the audit bus. */
+#define STORAGE_NO_POSITION UINT64_MAX
+
 struct storage_index_ops {
     /*
      * `messages`: audit messages (MAP values of interfaces.md 5), in order; `position`: the journal
      * place behind them. All or nothing. A message without executionId or revision is left out and
      * logged, as waiting would not make it better. RESULT_FULL, RESULT_IO, RESULT_AGAIN (locked by
-     * another program).
+     * another program). RESULT_INVALID: a value does not fit; nothing was written.
      */
     enum result (*apply)(struct storage_index *self, const struct span *messages, size_t count,
                          uint64_t position);

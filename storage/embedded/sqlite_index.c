@@ -221,7 +221,7 @@ static enum result index_apply(struct storage_index *index, const struct span *m
         return storage_sqlite_result(self, code);
     }
     enum result result = apply_all(self, messages, count);
-    if (result == RESULT_OK) {
+    if (result == RESULT_OK && position != STORAGE_NO_POSITION) {
         sqlite3_bind_int64(self->set_position, 1, (sqlite3_int64)position);
         result = storage_sqlite_result(self, run(self->set_position));
     }

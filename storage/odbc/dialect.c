@@ -119,13 +119,19 @@ const char *storage_odbc_schema(enum storage_odbc_flavour flavour, size_t at, st
     }
 }
 
-/* "?,?,…" */
-static const char *marks(size_t count, struct arena *arena)
+/* "(?,?,…),(?,?,…)…" */
+static const char *marks(size_t rows, size_t count, struct arena *arena)
 {
-    char *text = arena_alloc(arena, count * 2);
-    for (size_t i = 0; text != NULL && i < count; i++) {
-        text[i * 2] = '?';
-        text[i * 2 + 1] = i + 1 < count ? ',' : '\0';
+    size_t row_bytes = count * 2 + 2;
+    char *text = arena_alloc(arena, rows * row_bytes);
+    for (size_t i = 0; text != NULL && i < rows; i++) {
+        char *row = text + i * row_bytes;
+        row[0] = '(';
+        for (size_t at = 0; at < count; at++) {
+            row[1 + at * 2] = '?';
+            row[2 + at * 2] = at + 1 < count ? ',' : ')';
+        }
+        row[row_bytes - 1] = i + 1 < rows ? ',' : '\0';
     }
     return text == NULL ? "" : text;
 }
@@ -161,16 +167,16 @@ static struct span set_columns(enum storage_odbc_flavour flavour, struct arena *
 
 /* A row is seen first with run 1; only a restart may begin anew. MySQL sets from left to right, so
  * what the others look at comes last. */
-const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, struct arena *arena)
+const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, size_t rows, struct arena *arena)
 {
     const char *names = storage_odbc_audit_columns;
-    const char *values = marks(STORAGE_AUDIT_COLUMN_COUNT, arena);
+    const char *values = marks(rows, STORAGE_AUDIT_COLUMN_COUNT, arena);
     struct span set = set_columns(flavour, arena);
     switch (flavour) {
     case STORAGE_ODBC_POSTGRESQL:
         return text_of(arena_format(
             arena,
-            "INSERT INTO ExecutionAudits(%s) VALUES(%s) ON CONFLICT(ExecutionId) DO UPDATE SET "
+            "INSERT INTO ExecutionAudits(%s) VALUES %s ON CONFLICT(ExecutionId) DO UPDATE SET "
             "StartedAt=CASE WHEN excluded.Run>1 THEN excluded.StartedAt "
             "ELSE ExecutionAudits.StartedAt END%.*s,Revision=excluded.Revision "
             "WHERE excluded.Revision>ExecutionAudits.Revision",
@@ -178,14 +184,14 @@ const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, struct arena 
     case STORAGE_ODBC_MYSQL:
         return text_of(arena_format(
             arena,
-            "INSERT INTO ExecutionAudits(%s) VALUES(%s) ON DUPLICATE KEY UPDATE "
+            "INSERT INTO ExecutionAudits(%s) VALUES %s ON DUPLICATE KEY UPDATE "
             "StartedAt=IF(VALUES(Revision)>Revision AND VALUES(Run)>1,VALUES(StartedAt),StartedAt)"
             "%.*s,Revision=GREATEST(Revision,VALUES(Revision))",
             names, values, SPAN_ARG(set)));
     case STORAGE_ODBC_SQL_SERVER:
         return text_of(arena_format(
             arena,
-            "MERGE ExecutionAudits WITH (HOLDLOCK) AS t USING (VALUES(%s)) AS s(%s) "
+            "MERGE ExecutionAudits WITH (HOLDLOCK) AS t USING (VALUES %s) AS s(%s) "
             "ON t.ExecutionId=s.ExecutionId WHEN MATCHED AND s.Revision>t.Revision THEN UPDATE SET "
             "StartedAt=CASE WHEN s.Run>1 THEN s.StartedAt ELSE t.StartedAt END%.*s,"
             "Revision=s.Revision WHEN NOT MATCHED THEN INSERT(%s) VALUES(%s);",
@@ -194,25 +200,26 @@ const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, struct arena 
     return NULL;
 }
 
-const char *storage_odbc_insert_log(enum storage_odbc_flavour flavour, struct arena *arena)
+const char *storage_odbc_insert_logs(enum storage_odbc_flavour flavour, size_t rows,
+                                     struct arena *arena)
 {
-    const char *values = marks(STORAGE_LOG_COLUMN_COUNT + 1, arena);
+    const char *values = marks(rows, STORAGE_LOG_COLUMN_COUNT + 1, arena);
     switch (flavour) {
     case STORAGE_ODBC_POSTGRESQL:
         return text_of(
-            arena_format(arena, "INSERT INTO ExecutionLogs(%s) VALUES(%s) ON CONFLICT DO NOTHING",
+            arena_format(arena, "INSERT INTO ExecutionLogs(%s) VALUES %s ON CONFLICT DO NOTHING",
                          log_columns, values));
     case STORAGE_ODBC_MYSQL:
         /* (INSERT IGNORE would ignore other errors too.) */
         return text_of(arena_format(arena,
-                                    "INSERT INTO ExecutionLogs(%s) VALUES(%s) "
+                                    "INSERT INTO ExecutionLogs(%s) VALUES %s "
                                     "ON DUPLICATE KEY UPDATE ExecutionLogs.LogIndex="
                                     "ExecutionLogs.LogIndex",
                                     log_columns, values));
     case STORAGE_ODBC_SQL_SERVER:
         return text_of(arena_format(
             arena,
-            "INSERT INTO ExecutionLogs(%s) SELECT * FROM (VALUES(%s)) AS s(%s) WHERE NOT EXISTS("
+            "INSERT INTO ExecutionLogs(%s) SELECT * FROM (VALUES %s) AS s(%s) WHERE NOT EXISTS("
             "SELECT 1 FROM ExecutionLogs t WITH (HOLDLOCK) WHERE t.ExecutionId=s.ExecutionId "
             "AND t.LogIndex=s.LogIndex)",
             log_columns, values, log_columns));

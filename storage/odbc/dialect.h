@@ -18,10 +18,18 @@ extern const char *const storage_odbc_audit_columns;
  * tables, from 0; NULL behind the last.
  */
 const char *storage_odbc_schema(enum storage_odbc_flavour flavour, size_t at, struct arena *arena);
-/* Parameters: all columns in their order. Writes if the revision is newer than the stored one. */
-const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, struct arena *arena);
-/* Parameters: ExecutionId, and enum storage_log_column in their order. Nothing if it is there. */
-const char *storage_odbc_insert_log(enum storage_odbc_flavour flavour, struct arena *arena);
+/*
+ * Of `rows` different executions. Parameters of each: all columns in their order. Writes if the
+ * revision is newer than the stored one.
+ */
+const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, size_t rows,
+                                struct arena *arena);
+/*
+ * Of `rows` entries. Parameters of each: ExecutionId, and enum storage_log_column in their order.
+ * Nothing where it is there; only SQL Server minds one that is given twice.
+ */
+const char *storage_odbc_insert_logs(enum storage_odbc_flavour flavour, size_t rows,
+                                     struct arena *arena);
 /* Parameters: the filters that are given, since, and the cursor as start, start, id. */
 const char *storage_odbc_list(enum storage_odbc_flavour flavour,
                               const struct storage_index_query *query, struct arena *arena);

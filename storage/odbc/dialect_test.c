@@ -54,8 +54,12 @@ Test(odbc_dialect, has_as_many_parameters_as_are_bound)
     };
     const struct storage_index_query none = {.limit = 10};
     for (int flavour = 0; flavour < FLAVOURS; flavour++) {
-        expect_parameters(storage_odbc_upsert(flavour, &arena), STORAGE_AUDIT_COLUMN_COUNT);
-        expect_parameters(storage_odbc_insert_log(flavour, &arena), STORAGE_LOG_COLUMN_COUNT + 1);
+        for (size_t rows = 1; rows <= 3; rows++) {
+            expect_parameters(storage_odbc_upsert(flavour, rows, &arena),
+                              rows * STORAGE_AUDIT_COLUMN_COUNT);
+            expect_parameters(storage_odbc_insert_logs(flavour, rows, &arena),
+                              rows * (STORAGE_LOG_COLUMN_COUNT + 1));
+        }
         expect_parameters(storage_odbc_list(flavour, &all, &arena), 9);
         expect_parameters(storage_odbc_list(flavour, &none, &arena), 0);
         expect_parameters(storage_odbc_logs(flavour, 10, &arena), 2);
@@ -85,7 +89,7 @@ Test(odbc_dialect, says_when_its_arena_is_full)
     struct arena arena;
     arena_init(&arena, 256, 256);
 
-    cr_assert_null(storage_odbc_upsert(STORAGE_ODBC_MYSQL, &arena));
+    cr_assert_null(storage_odbc_upsert(STORAGE_ODBC_MYSQL, 1, &arena));
     cr_assert(arena.overflowed);
 
     arena_release(&arena);

@@ -21,14 +21,30 @@
 #define ARENA_BYTES_MAX (256u << 20)
 #define ROW_BYTES_GUESS 1024u
 
+#define AUDITS_AT_ONCE 16u
+#define LOGS_AT_ONCE   64u
+_Static_assert(AUDITS_AT_ONCE *STORAGE_AUDIT_COLUMN_COUNT <= STORAGE_ODBC_PARAMETERS_MAX &&
+                   LOGS_AT_ONCE * (STORAGE_LOG_COLUMN_COUNT + 1) <= STORAGE_ODBC_PARAMETERS_MAX,
+               "a statement holds its parameters");
+
+/* One statement for many rows and one for a single: as many as there are go by the first. */
+struct bulk {
+    struct storage_odbc_statement many;
+    struct storage_odbc_statement one;
+    size_t rows;   /* of `many` */
+    size_t left;   /* rows to come, this one included */
+    size_t filled; /* of the statement under way */
+    struct storage_odbc_statement *under_way;
+};
+
 struct odbc_index {
     struct storage_index index; /* first: the port points here */
     uint32_t magic;
     char *connection;
     uint32_t timeout_s;
     struct storage_odbc_session session;
-    struct storage_odbc_statement upsert;
-    struct storage_odbc_statement insert_log;
+    struct bulk upsert;
+    struct bulk insert_logs;
     struct storage_odbc_statement set_position;
     bool told_down;     /* since the connection was last up */
     struct arena arena; /* of one call */
@@ -105,24 +121,44 @@ static void index_close(struct storage_index *index)
 
 static void disconnect(struct odbc_index *self)
 {
-    storage_odbc_release(&self->upsert);
-    storage_odbc_release(&self->insert_log);
+    storage_odbc_release(&self->upsert.many);
+    storage_odbc_release(&self->upsert.one);
+    storage_odbc_release(&self->insert_logs.many);
+    storage_odbc_release(&self->insert_logs.one);
     storage_odbc_release(&self->set_position);
     storage_odbc_disconnect(&self->session);
 }
 
+/* SQL Server's INSERT minds an entry that is given twice. */
+static size_t rows_at_once(const struct odbc_index *self, size_t most)
+{
+    return self->session.flavour == STORAGE_ODBC_SQL_SERVER ? 1 : most;
+}
+
+static enum result prepare_bulk(struct odbc_index *self, struct bulk *bulk, size_t rows,
+                                const char *(*text)(enum storage_odbc_flavour, size_t,
+                                                    struct arena *))
+{
+    enum storage_odbc_flavour flavour = self->session.flavour;
+    *bulk = (struct bulk){.rows = rows};
+    enum result result =
+        storage_odbc_prepare(&self->session, text(flavour, 1, &self->arena), &bulk->one);
+    return result == RESULT_OK ? storage_odbc_prepare(
+                                     &self->session, text(flavour, rows, &self->arena), &bulk->many)
+                               : result;
+}
+
 static enum result prepare_all(struct odbc_index *self)
 {
-    struct storage_odbc_session *session = &self->session;
-    const char *upsert = storage_odbc_upsert(session->flavour, &self->arena);
-    const char *insert_log = storage_odbc_insert_log(session->flavour, &self->arena);
-    enum result result = storage_odbc_prepare(session, upsert, &self->upsert);
+    enum result result =
+        prepare_bulk(self, &self->upsert, rows_at_once(self, AUDITS_AT_ONCE), storage_odbc_upsert);
     if (result == RESULT_OK) {
-        result = storage_odbc_prepare(session, insert_log, &self->insert_log);
+        result = prepare_bulk(self, &self->insert_logs, rows_at_once(self, LOGS_AT_ONCE),
+                              storage_odbc_insert_logs);
     }
     if (result == RESULT_OK) {
-        result = storage_odbc_prepare(session, "UPDATE IndexPosition SET Position=? WHERE Id=?",
-                                      &self->set_position);
+        result = storage_odbc_prepare(
+            &self->session, "UPDATE IndexPosition SET Position=? WHERE Id=?", &self->set_position);
     }
     return result;
 }
@@ -291,18 +327,71 @@ static enum result bind_value(struct storage_odbc_statement *statement,
     return result;
 }
 
+/* Before `rows` rows. (An error may have come between two parameters.) */
+static void bulk_begin(struct bulk *bulk, size_t rows)
+{
+    bulk->left = rows;
+    bulk->filled = 0;
+    bulk->under_way = NULL;
+    bulk->many.bound = 0;
+    bulk->one.bound = 0;
+}
+
+/* Where the next row's parameters go. */
+static struct storage_odbc_statement *bulk_row(struct bulk *bulk)
+{
+    if (bulk->under_way == NULL) {
+        bulk->under_way = bulk->left >= bulk->rows ? &bulk->many : &bulk->one;
+    }
+    return bulk->under_way;
+}
+
+/* The row's parameters are bound. */
+static enum result bulk_row_done(struct bulk *bulk)
+{
+    ASSERT(bulk->left > 0);
+    bulk->left--;
+    bulk->filled++;
+    struct storage_odbc_statement *statement = bulk->under_way;
+    if (statement == &bulk->many && bulk->filled < bulk->rows) {
+        return RESULT_OK;
+    }
+    bulk->filled = 0;
+    bulk->under_way = NULL;
+    return storage_odbc_run(statement);
+}
+
 static enum result write_row(struct odbc_index *self, const struct storage_audit_message *message)
 {
+    struct storage_odbc_statement *row = bulk_row(&self->upsert);
     enum result result = RESULT_OK;
     for (size_t i = 0; i < STORAGE_AUDIT_COLUMN_COUNT && result == RESULT_OK; i++) {
         if (i == STORAGE_AUDIT_STARTED_AT) {
             storage_odbc_bind_text(
-                &self->upsert, clean_text(&self->arena, wire_string_or(message->fields[i], "")));
+                row, clean_text(&self->arena, wire_string_or(message->fields[i], "")));
             continue;
         }
-        result = bind_value(&self->upsert, audit_fields[i].kind, message->fields[i], &self->arena);
+        result = bind_value(row, audit_fields[i].kind, message->fields[i], &self->arena);
     }
-    return result == RESULT_OK ? storage_odbc_run(&self->upsert) : result;
+    return result == RESULT_OK ? bulk_row_done(&self->upsert) : result;
+}
+
+static bool is_log(struct span log)
+{
+    return wire_is(wire_find_text(log, "index"), WIRE_INT);
+}
+
+static size_t count_logs(const struct storage_audit_message *messages, size_t count)
+{
+    size_t logs = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct span log;
+        struct wire_map_walk walk = wire_array_begin(messages[i].logs);
+        while (wire_array_next(&walk, &log)) {
+            logs += is_log(log);
+        }
+    }
+    return logs;
 }
 
 static enum result write_logs(struct odbc_index *self, const struct storage_audit_message *message)
@@ -311,19 +400,29 @@ static enum result write_logs(struct odbc_index *self, const struct storage_audi
     struct wire_map_walk walk = wire_array_begin(message->logs);
     enum result result = RESULT_OK;
     while (result == RESULT_OK && wire_array_next(&walk, &log)) {
-        if (!wire_is(wire_find_text(log, "index"), WIRE_INT)) {
+        if (!is_log(log)) {
             continue;
         }
-        storage_odbc_bind_text(&self->insert_log, clean_text(&self->arena, message->execution_id));
+        struct storage_odbc_statement *row = bulk_row(&self->insert_logs);
+        storage_odbc_bind_text(row, clean_text(&self->arena, message->execution_id));
         for (size_t i = 0; i < STORAGE_LOG_COLUMN_COUNT && result == RESULT_OK; i++) {
-            result = bind_value(&self->insert_log, log_fields[i].kind,
-                                wire_find_text(log, log_fields[i].field), &self->arena);
+            result = bind_value(row, log_fields[i].kind, wire_find_text(log, log_fields[i].field),
+                                &self->arena);
         }
         if (result == RESULT_OK) {
-            result = storage_odbc_run(&self->insert_log);
+            result = bulk_row_done(&self->insert_logs);
         }
     }
     return result;
+}
+
+static size_t count_true(const bool *flags, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found += flags[i];
+    }
+    return found;
 }
 
 static enum result index_apply(struct storage_index *index, const struct span *messages,
@@ -334,10 +433,7 @@ static enum result index_apply(struct storage_index *index, const struct span *m
     if (result != RESULT_OK) {
         return result;
     }
-    result = end(self, apply_all(self, messages, count, position));
-    self->upsert.bound = 0; /* (an error may have come between two parameters) */
-    self->insert_log.bound = 0;
-    return result;
+    return end(self, apply_all(self, messages, count, position));
 }
 
 static enum result apply_all(struct odbc_index *self, const struct span *messages, size_t count,
@@ -348,13 +444,18 @@ static enum result apply_all(struct odbc_index *self, const struct span *message
     size_t sound_count = 0;
     enum result result =
         storage_audit_messages_read(messages, count, &self->arena, &sound, &newest, &sound_count);
+    if (result == RESULT_OK) {
+        bulk_begin(&self->insert_logs, count_logs(sound, sound_count));
+        bulk_begin(&self->upsert, count_true(newest, sound_count));
+    }
     for (size_t i = 0; i < sound_count && result == RESULT_OK; i++) {
         result = write_logs(self, &sound[i]);
     }
     for (size_t i = 0; i < sound_count && result == RESULT_OK; i++) {
         result = newest[i] ? write_row(self, &sound[i]) : RESULT_OK;
     }
-    if (result == RESULT_OK) {
+    if (result == RESULT_OK && position != STORAGE_NO_POSITION) {
+        self->set_position.bound = 0;
         storage_odbc_bind_integer(&self->set_position, (int64_t)position);
         storage_odbc_bind_integer(&self->set_position, ID_POSITION);
         result = storage_odbc_run(&self->set_position);

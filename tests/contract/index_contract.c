@@ -259,6 +259,23 @@ void contract_index_keeps_position_and_rows_over_a_restart(struct contract_index
     desk_close(&desk);
 }
 
+void contract_index_leaves_the_position_alone_where_there_is_none(struct contract_index *subject)
+{
+    struct desk desk = desk_open(subject);
+    apply(&desk, "{\"executionId\":\"e\",\"revision\":1,\"status\":\"Running\"}");
+    uint64_t before = 0;
+    cr_assert_eq(desk.index->ops->position(desk.index, &before), RESULT_OK);
+
+    desk.position = STORAGE_NO_POSITION - 100;
+    apply(&desk, "{\"executionId\":\"e\",\"revision\":2,\"status\":\"Completed\"}");
+
+    uint64_t after = 0;
+    cr_assert_eq(desk.index->ops->position(desk.index, &after), RESULT_OK);
+    cr_expect_eq(after, before);
+    expect_field(&desk, "e", "status", "\"Completed\"");
+    desk_close(&desk);
+}
+
 void contract_index_leaves_out_a_message_without_id_or_revision(struct contract_index *subject)
 {
     struct desk desk = desk_open(subject);

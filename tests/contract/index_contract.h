@@ -20,6 +20,7 @@ struct contract_index {
     X(keeps_each_log_index_once_and_in_order)                                                      \
     X(gives_the_value_of_a_log_entry_back)                                                         \
     X(keeps_position_and_rows_over_a_restart)                                                      \
+    X(leaves_the_position_alone_where_there_is_none)                                               \
     X(leaves_out_a_message_without_id_or_revision)                                                 \
     X(lists_the_newest_start_first_page_by_page)                                                   \
     X(filters_a_list)                                                                              \

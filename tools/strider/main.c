@@ -45,6 +45,7 @@ static size_t list_verbs(const struct cli_verb *out[VERBS_MAX])
     out[count++] = &cli_convert;
     out[count++] = &cli_eval;
     out[count++] = &cli_test;
+    out[count++] = &cli_consumer;
 #ifdef STRIDER_WITH_PERF
     out[count++] = &bench_verb;
 #endif
