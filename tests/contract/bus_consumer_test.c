@@ -1,10 +1,9 @@
-/* consumer_test.c: when messages are accepted, and what becomes of those that nobody can take. Over
- * queues in memory and an index that writes down what it is asked. */
-#include "actors/consumer.h"
-
+/* bus_consumer_test.c: when messages are accepted, and what becomes of those that nobody can take.
+ * Over queues in memory and an index that writes down what it is asked. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "actors/consumer.h"
 #include "actors/fixture_log.h"
 #include "audit/memory/memory.h"
 #include "proto/wire/reader.h"

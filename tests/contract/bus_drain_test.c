@@ -1,10 +1,9 @@
-/* bus_test.c: what goes to the bus, how far the position is, and what becomes of refused messages.
- * Over a log in an array and buses in memory. */
-#include "actors/bus.h"
-
+/* bus_drain_test.c: what goes to the bus, how far the position is, and what becomes of refused
+ * messages. Over a log in an array and buses in memory. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "actors/bus.h"
 #include "actors/fixture_log.h"
 #include "audit/memory/memory.h"
 
