@@ -90,7 +90,8 @@ bool server_mariadb_start(struct server *server)
         if (!server_prepare(server, "mysql") ||
             !write_file(server, "init.sql",
                         "CREATE USER IF NOT EXISTS 'strider'@'127.0.0.1' IDENTIFIED BY 'secret';\n"
-                        "GRANT ALL ON *.* TO 'strider'@'127.0.0.1';\n")) {
+                        "GRANT ALL ON *.* TO 'strider'@'127.0.0.1';\n"
+                        "CREATE DATABASE IF NOT EXISTS pipeline;\n")) {
             return false;
         }
         snprintf(data, sizeof data, "--datadir=%s/data", server->directory);

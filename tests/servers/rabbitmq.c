@@ -12,6 +12,9 @@
 
 #define PROGRAM "/usr/lib/rabbitmq/bin/rabbitmq-server"
 #define PLUGINS "[rabbitmq_amqp1_0].\n"
+/* One scheduler that does not spin while it has nothing to do. */
+#define SCHEDULING                                                                                 \
+    "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none"
 
 static struct server mapper; /* no directory of its own */
 
@@ -76,6 +79,7 @@ bool server_rabbitmq_start(struct server *server)
                                      "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
                                      "RABBITMQ_CONFIG_FILE=none",
                                      "RUNNING_UNDER_SYSTEMD=1",
+                                     SCHEDULING,
                                      PROGRAM,
                                      NULL};
     return server_start(server, arguments);
