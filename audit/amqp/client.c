@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/log.h"
@@ -23,6 +24,7 @@ enum {
     BACK_OFF_MAX_MS = 10000,
     IDLE_MS = 30000, /* a peer that is silent for so long is gone */
     LEAVE_MS = 3000,
+    STEADY_MS = 10000, /* a link that was up for so long begins with short pauses again */
 };
 
 #define RABBITMQ         "RabbitMQ"
@@ -249,6 +251,13 @@ static void remember_why(struct amqp_client *client, pn_condition_t *condition)
     }
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 static void lost(struct amqp_client *client)
 {
     pthread_mutex_lock(&client->lock);
@@ -261,6 +270,10 @@ static void lost(struct amqp_client *client)
         client->ended = true;
         return;
     }
+    if (client->up_ms != 0 && now_ms() - client->up_ms >= STEADY_MS) {
+        client->failures = 0;
+    }
+    client->up_ms = 0;
     uint32_t wait_ms = amqp_client_back_off_ms(client, client->failures);
     client->failures++;
     if (!client->told_down) {
@@ -332,7 +345,7 @@ static void open_link(struct amqp_client *client, pn_connection_t *connection)
 static void link_is_up(struct amqp_client *client, pn_link_t *link)
 {
     client->link = link;
-    client->failures = 0;
+    client->up_ms = now_ms();
     atomic_store_explicit(client->connected, 1, memory_order_relaxed);
     log_line(LOG_INFO, "BUS-UP", "side=%s host=%s queue=%s", client->role->name, client->place.host,
              client->queue);

@@ -54,7 +54,8 @@ struct amqp_client {
     bool leaving;
     bool ended;
     bool told_down;
-    uint32_t failures; /* since the link was last up */
+    uint32_t failures; /* since the link was last up for a while */
+    uint64_t up_ms;    /* monotonic; 0: not up */
     uint64_t random;
     char why[AUDIT_REASON_BYTES];
 };

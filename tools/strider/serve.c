@@ -344,6 +344,10 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
         .bus = bus_options(config),
     };
     char error[512];
+    if (options.bus.url != NULL && !options.engine.audit) {
+        return cli_complain("serve", CLI_USAGE,
+                            "bus.kind: the bus carries audit messages, and engine.audit is off");
+    }
     if (cli_host_open(&options, &server->host, error) != RESULT_OK ||
         cli_host_start(&server->host, recovery, error) != RESULT_OK) {
         return cli_complain("serve", CLI_FAILED, "%s", error);

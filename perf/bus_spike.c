@@ -1,0 +1,429 @@
+/*
+ * bus_spike.c: the audit pipeline beside its bare ceilings, in alternating rounds of one run: our
+ * bus drain beside a loop of Proton that only sends, and the consumer beside psql that only inserts
+ * the same rows, many a statement. With RabbitMQ and PostgreSQL of its own; docs/performance.md.
+ *
+ *   bus_spike [MESSAGES [ROUNDS]]        (20000, 3)
+ */
+#include <proton/connection.h>
+#include <proton/delivery.h>
+#include <proton/event.h>
+#include <proton/link.h>
+#include <proton/message.h>
+#include <proton/proactor.h>
+#include <proton/sasl.h>
+#include <proton/session.h>
+#include <proton/transport.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "actors/bus.h"
+#include "actors/consumer.h"
+#include "actors/loop.h"
+#include "actors/waiter.h"
+#include "audit/amqp/amqp.h"
+#include "audit/file/file.h"
+#include "proto/record.h"
+#include "proto/wire/json.h"
+#include "proto/wire/writer.h"
+#include "storage/file.h"
+#include "storage/odbc/odbc.h"
+#include "tests/servers/databases.h"
+#include "tests/servers/rabbitmq.h"
+
+enum { WINDOW = 1024, LOGS = 4, BATCH = 8, PATIENCE_MS = 600000, STATEMENT_ROWS = 500 };
+
+static struct server broker;
+static struct server database;
+static char directory[64];
+static char url[96];
+static char connection[256];
+static uint32_t messages;
+
+static void must(bool holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "bus_spike: %s\n", what);
+        server_remove(&database);
+        server_rabbitmq_remove(&broker);
+        _exit(1);
+    }
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- messages ---- */
+
+/* Two of each execution: started, and completed with its logs. */
+static struct span message_json(struct arena *arena, uint32_t number)
+{
+    uint32_t execution = number / 2;
+    bool ended = number % 2 == 1;
+    struct span text = arena_format(
+        arena,
+        "{\"messageId\":\"01a22d01-ea59-7e02-900b-%012u:%u\",\"executionId\":\"01a22d01-ea59-7e02-"
+        "900b-%012u\",\"workspaceId\":\"default\",\"projectId\":\"default\",\"process\":\"order\","
+        "\"version\":1,\"isTest\":false,\"run\":1,\"revision\":%u,\"event\":\"%s\",\"state\":%u,"
+        "\"status\":\"%s\",\"lifecycle\":\"%s\",\"sequence\":%u,\"startedAt\":\"2026-11-30T10:00:"
+        "00.000Z\",\"updatedAt\":\"2026-11-30T10:00:00.000Z\",\"lastPersistedLogIndex\":%u",
+        execution, number % 2 + 1, execution, number % 2 + 1, ended ? "completed" : "started",
+        ended ? 40u : 1u, ended ? "Completed" : "Running", ended ? "Completed" : "Active",
+        ended ? 5u : 0u, ended ? LOGS : 0u);
+    for (uint32_t i = 0; ended && i < LOGS; i++) {
+        text = arena_format(arena,
+                            "%.*s%s{\"index\":%u,\"at\":\"2026-11-30T10:00:00.000Z\",\"level\":"
+                            "\"INFO\",\"message\":\"order is looked at\",\"taskId\":\"t%u\"}",
+                            SPAN_ARG(text), i == 0 ? ",\"logs\":[" : ",", i + 1, i);
+    }
+    return arena_format(arena, "%.*s%s}", SPAN_ARG(text), ended ? "]" : "");
+}
+
+/* ---- the bare sender ---- */
+
+struct bare {
+    pn_message_t *message;
+    pn_rwbytes_t buffer;
+    struct arena arena;
+    uint32_t sent;
+    uint32_t settled;
+    double begin_s;
+};
+
+static void bare_send(struct bare *bare, pn_link_t *link)
+{
+    while (bare->sent < messages && bare->sent - bare->settled < WINDOW &&
+           pn_link_credit(link) > 0) {
+        arena_clear(&bare->arena);
+        struct span body = message_json(&bare->arena, bare->sent);
+        pn_message_clear(bare->message);
+        pn_message_set_durable(bare->message, true);
+        pn_message_set_content_type(bare->message, AUDIT_CONTENT_TYPE);
+        pn_message_set_inferred(bare->message, true);
+        pn_data_put_binary(pn_message_body(bare->message),
+                           pn_bytes(body.count, (const char *)body.bytes));
+        ssize_t count = pn_message_encode2(bare->message, &bare->buffer);
+        pn_delivery(link, pn_dtag((const char *)&bare->sent, sizeof bare->sent));
+        pn_link_send(link, bare->buffer.start, (size_t)count);
+        pn_link_advance(link);
+        bare->sent++;
+    }
+}
+
+static bool bare_handle(struct bare *bare, pn_event_t *event)
+{
+    pn_connection_t *peer = pn_event_connection(event);
+    pn_event_type_t type = pn_event_type(event);
+    if (type == PN_CONNECTION_INIT) {
+        pn_connection_open(peer);
+        pn_session_t *session = pn_session(peer);
+        pn_session_open(session);
+        pn_link_t *link = pn_sender(session, "bare");
+        pn_terminus_set_address(pn_link_target(link), "/queue/bare");
+        pn_terminus_set_durability(pn_link_target(link), PN_DELIVERIES);
+        pn_link_open(link);
+    } else if (type == PN_LINK_FLOW) {
+        bare->begin_s = bare->begin_s == 0 ? now_s() : bare->begin_s;
+        bare_send(bare, pn_event_link(event));
+    } else if (type == PN_DELIVERY) {
+        pn_delivery_t *delivery = pn_event_delivery(event);
+        pn_link_t *link = pn_delivery_link(delivery);
+        must(pn_delivery_remote_state(delivery) == PN_ACCEPTED, "a bare message was not accepted");
+        pn_delivery_settle(delivery);
+        bare->settled++;
+        bare_send(bare, link);
+        if (bare->settled == messages) {
+            pn_connection_close(peer);
+        }
+    }
+    must(type != PN_TRANSPORT_ERROR, "the bare connection failed");
+    return type != PN_TRANSPORT_CLOSED;
+}
+
+/* Seconds. */
+static double run_bare(void)
+{
+    struct bare bare = {.message = pn_message()};
+    char address[PN_MAX_ADDR];
+    arena_init(&bare.arena, 65536, 1u << 20);
+    pn_proactor_t *proactor = pn_proactor();
+    pn_connection_t *peer = pn_connection();
+    pn_transport_t *transport = pn_transport();
+    pn_connection_set_user(peer, "guest");
+    pn_connection_set_password(peer, "guest");
+    pn_sasl_set_allow_insecure_mechs(pn_sasl(transport), true);
+    snprintf(address, sizeof address, "127.0.0.1:%u", (unsigned)broker.port);
+    pn_proactor_connect2(proactor, peer, transport, address);
+    for (bool more = true; more;) {
+        pn_event_batch_t *batch = pn_proactor_wait(proactor);
+        pn_event_t *event;
+        while ((event = pn_event_batch_next(batch)) != NULL) {
+            more = bare_handle(&bare, event) && more;
+        }
+        pn_proactor_done(proactor, batch);
+    }
+    double seconds = now_s() - bare.begin_s;
+    pn_proactor_free(proactor);
+    pn_message_free(bare.message);
+    free(bare.buffer.start);
+    arena_release(&bare.arena);
+    return seconds;
+}
+
+/* ---- the drain ---- */
+
+static void write_journal(struct storage_journal *journal)
+{
+    struct arena arena;
+    uint64_t position;
+    arena_init(&arena, 1u << 20, 16u << 20);
+    for (uint32_t number = 0; number < messages;) {
+        struct wire_writer batch;
+        arena_clear(&arena);
+        wire_writer_init(&batch, &arena, 16384);
+        for (int i = 0; i < BATCH && number < messages; i++, number++) {
+            struct span map;
+            struct json_error error;
+            must(json_to_wire(message_json(&arena, number), 64, &arena, &map, &error) == RESULT_OK,
+                 "a message is no JSON");
+            struct proto_record record = {.kind = PROTO_RECORD_AUDIT,
+                                          .execution_id = span_text("x"),
+                                          .number = number,
+                                          .body = map};
+            record_write(&batch, &record);
+        }
+        must(journal->ops->append(journal, wire_writer_span(&batch), &position) == RESULT_OK,
+             "the journal takes nothing");
+    }
+    must(journal->ops->sync(journal, false) == RESULT_OK, "the journal takes nothing");
+    arena_release(&arena);
+}
+
+static void await_connected(const audit_counter *connected)
+{
+    for (int i = 0; i < 3000 && atomic_load(connected) == 0; i++) {
+        struct timespec moment = {.tv_nsec = 10000000};
+        nanosleep(&moment, NULL);
+    }
+    must(atomic_load(connected) == 1, "no connection to the broker");
+}
+
+static double run_drain(struct storage_journal *journal)
+{
+    struct actor_loop loop;
+    struct actor_waiter told;
+    struct actor_waiter untold;
+    struct audit_bus *bus = NULL;
+    struct audit_bus *aside = NULL;
+    struct actor_bus *actor = NULL;
+    char reason[AUDIT_REASON_BYTES];
+    char path[128];
+    struct audit_amqp_options amqp = {.url = url, .queue = "drained"};
+    snprintf(path, sizeof path, "%s/aside", directory);
+    actor_waiter_init(&told);
+    actor_waiter_init(&untold);
+    must(actor_loop_init(&loop, "bus", 64) == RESULT_OK, "no loop");
+    struct audit_bus_options options = {.window = WINDOW, .owner.sink = &loop.sink};
+    must(audit_amqp_bus_open(&amqp, &options, &bus, reason) == RESULT_OK, reason);
+    options.owner.ticket = ACTOR_BUS_ASIDE;
+    must(audit_file_bus_open(path, &options, &aside, reason) == RESULT_OK, reason);
+    struct actor_bus_options made = {.bus = bus,
+                                     .aside = aside,
+                                     .window = WINDOW,
+                                     .log = journal,
+                                     .journal = &untold.sink,
+                                     .storage = &told.sink};
+    must(actor_bus_new(&made, &actor) == RESULT_OK, "no bus actor");
+    await_connected(&bus->ops->counters(bus)->connected);
+    double begin_s = now_s();
+    actor_loop_settle(&loop, actor_bus_turn, actor);
+    must(actor_loop_start(&loop) == RESULT_OK, "no thread");
+    for (uint64_t settled = 0; settled < journal->ops->end(journal);) {
+        struct proto_message *drained = actor_waiter_next(&told, PATIENCE_MS);
+        must(drained != NULL, "the drain hangs");
+        settled = drained->as.drained.durable;
+        message_free(drained);
+    }
+    double seconds = now_s() - begin_s;
+    actor_loop_stop(&loop);
+    bus->ops->close(bus);
+    aside->ops->close(aside);
+    actor_bus_free(actor);
+    actor_loop_release(&loop);
+    actor_waiter_release(&told);
+    actor_waiter_release(&untold);
+    return seconds;
+}
+
+/* ---- the consumer ---- */
+
+static enum result open_index(void *owner, struct storage_index **out)
+{
+    char why[STORAGE_ODBC_REASON_BYTES];
+    struct storage_odbc_options options = {.connection = owner, .timeout_s = 60};
+    return storage_odbc_index_open(&options, out, why);
+}
+
+static double run_consumer(void)
+{
+    struct actor_loop loop;
+    struct audit_source *source = NULL;
+    struct audit_bus *aside = NULL;
+    struct actor_consumer *consumer = NULL;
+    struct storage_index *index = NULL;
+    char reason[AUDIT_REASON_BYTES];
+    char path[128];
+    snprintf(path, sizeof path, "%s/aside", directory);
+    must(open_index(connection, &index) == RESULT_OK, "the tables cannot be made");
+    index->ops->close(index);
+    must(actor_loop_init(&loop, "consumer", 64) == RESULT_OK, "no loop");
+    struct audit_amqp_options amqp = {.url = url, .queue = "drained"};
+    struct audit_bus_options aside_options = {
+        .window = 1, .owner = {.sink = &loop.sink, .ticket = ACTOR_BUS_ASIDE}};
+    struct audit_source_options options = {.window = 2000, .owner.sink = &loop.sink};
+    must(audit_file_bus_open(path, &aside_options, &aside, reason) == RESULT_OK, reason);
+    double begin_s = now_s();
+    must(audit_amqp_source_open(&amqp, &options, &source, reason) == RESULT_OK, reason);
+    struct actor_consumer_options made = {
+        .source = source, .aside = aside, .open = open_index, .owner = connection};
+    must(actor_consumer_new(&made, &consumer) == RESULT_OK, "no consumer");
+    actor_loop_settle(&loop, actor_consumer_turn, consumer);
+    must(actor_loop_start(&loop) == RESULT_OK, "no thread");
+    const struct actor_consumer_counters *counters = actor_consumer_counters(consumer);
+    for (int i = 0; i < PATIENCE_MS && actor_count_read(&counters->written) < messages; i++) {
+        struct timespec moment = {.tv_nsec = 1000000};
+        nanosleep(&moment, NULL);
+    }
+    double seconds = now_s() - begin_s;
+    must(actor_count_read(&counters->written) >= messages, "the consumer hangs");
+    actor_loop_stop(&loop);
+    source->ops->close(source);
+    aside->ops->close(aside);
+    actor_consumer_free(consumer);
+    actor_loop_release(&loop);
+    return seconds;
+}
+
+/* ---- psql ---- */
+
+static void psql(const char *option, const char *argument)
+{
+    char program[256];
+    char port[8];
+    snprintf(port, sizeof port, "%u", (unsigned)database.port);
+    const char *const arguments[] = {
+        program,   "-q", "-X",       "-h", "127.0.0.1",       "-p",   port,     "-U",
+        "strider", "-d", "postgres", "-v", "ON_ERROR_STOP=1", option, argument, NULL};
+    must(server_find("psql", "/usr/lib/postgresql/*/bin/psql", program) &&
+             server_run(&database, arguments),
+         "psql failed");
+}
+
+static void write_rows(FILE *file, const char *table, const char *values, bool logs)
+{
+    uint32_t rows = logs ? messages / 2 * LOGS : messages / 2;
+    for (uint32_t row = 0; row < rows; row++) {
+        fprintf(file, row % STATEMENT_ROWS == 0 ? "%sINSERT INTO %s VALUES" : ",",
+                row == 0 ? "" : ";\n", table);
+        fprintf(file, "('01a22d01-ea59-7e02-900b-%012u'", logs ? row / LOGS : row);
+        if (logs) {
+            fprintf(file, ",%u", row % LOGS + 1);
+        }
+        fprintf(file, "%s)", values);
+    }
+    fprintf(file, ";\n");
+}
+
+/* The same rows as those of the consumer, as statements of many. */
+static void write_sql(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    must(file != NULL, "the statements cannot be written");
+    write_rows(file,
+               "ExecutionAudits(ExecutionId,MessageId,Run,Revision,WorkspaceId,ProjectId,Process,"
+               "Version,Event,State,Status,Lifecycle,Sequence,StartedAt,UpdatedAt,IsTest,"
+               "LastPersistedLogIndex)",
+               ",'01a22d01-ea59-7e02-900b-000000000000:2',1,2,'default','default','order',1,"
+               "'completed','40','Completed','Completed',5,'2026-11-30T10:00:00.000Z',"
+               "'2026-11-30T10:00:00.000Z',0,4",
+               false);
+    write_rows(file, "ExecutionLogs(ExecutionId,LogIndex,At,Level,Message,TaskId)",
+               ",'2026-11-30T10:00:00.000Z','INFO','order is looked at','t1'", true);
+    must(fclose(file) == 0, "the statements cannot be written");
+}
+
+static double run_psql(const char *path)
+{
+    psql("-c", "TRUNCATE ExecutionAudits, ExecutionLogs");
+    double begin_s = now_s();
+    psql("-f", path);
+    double seconds = now_s() - begin_s;
+    psql("-c", "TRUNCATE ExecutionAudits, ExecutionLogs");
+    return seconds;
+}
+
+/* ---- all of it ---- */
+
+static void print_pair(const char *what, double ours, double bare, double count)
+{
+    printf("{\"what\":\"%s\",\"throughput\":%.0f,\"ceiling\":%.0f,\"ratio\":%.2f}\n", what,
+           count / ours, count / bare, bare / ours);
+}
+
+int main(int argc, char **argv)
+{
+    char path[128];
+    double bare_s = 0;
+    double drain_s = 0;
+    double consumer_s = 0;
+    double psql_s = 0;
+    struct storage_files *files = NULL;
+    struct storage_journal *journal = NULL;
+    struct storage_journal_options options = {0};
+    struct storage_journal_report report;
+    messages = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
+    uint32_t rounds = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
+    must(server_rabbitmq_installed() && server_postgresql_installed(),
+         "RabbitMQ and PostgreSQL are needed (tools/install-dependencies --servers)");
+    must(server_rabbitmq_start(&broker) && server_postgresql_start(&database),
+         "the servers did not start");
+    setenv("PGPASSWORD", "secret", 1);
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%u", (unsigned)broker.port);
+    snprintf(connection, sizeof connection,
+             "Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=%u;Database=postgres;UID=strider;"
+             "PWD=secret",
+             (unsigned)database.port);
+    snprintf(directory, sizeof directory, "/tmp/strider-bus-spike-XXXXXX");
+    must(mkdtemp(directory) != NULL, "no directory");
+    snprintf(path, sizeof path, "%s/journal", directory);
+    must(storage_posix_new(path, &files) == RESULT_OK &&
+             storage_log_open(files, &options, &journal, &report) == RESULT_OK,
+         "no journal");
+    write_journal(journal);
+    snprintf(path, sizeof path, "%s/rows.sql", database.directory);
+    write_sql(path);
+    for (uint32_t round = 0; round < rounds; round++) {
+        bare_s += run_bare();
+        drain_s += run_drain(journal);
+        consumer_s += run_consumer();
+        psql_s += run_psql(path);
+        fprintf(stderr, "round %u: bare %.2f s, drain %.2f s, consumer %.2f s, psql %.2f s\n",
+                round + 1, bare_s, drain_s, consumer_s, psql_s);
+    }
+    print_pair("bus drain, messages/s, beside Proton that only sends", drain_s, bare_s,
+               (double)messages * rounds);
+    print_pair("consumer, rows/s, beside psql that only inserts", consumer_s, psql_s,
+               (double)(messages / 2 * (LOGS + 1)) * rounds);
+    storage_log_close(journal);
+    storage_posix_free(files);
+    server_remove(&database);
+    server_rabbitmq_remove(&broker);
+    return 0;
+}
