@@ -8,6 +8,7 @@
 #include "engine/token.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
+#include "proto/wire/reader.h"
 
 /* ---- moving ---- */
 
@@ -233,7 +234,8 @@ enum result engine_apply_joined(struct engine_execution *execution,
         return RESULT_LIMIT;
     }
     join->count++; /* scope->live stays: the token still lives there */
-    join->output = token->output;
+    /* Stored bytes do not tell nil from nothing here, and must give the same again. */
+    join->output = wire_is(token->output, WIRE_NIL) ? SPAN_EMPTY : token->output;
     lengthen(execution, &join->path, &join->segment, token->path, token->segment);
     bool moved = engine_token_transition(execution, token, ENGINE_EVENT_JOINED, ENGINE_WAIT_NONE);
     ASSERT(moved);

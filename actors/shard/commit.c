@@ -234,6 +234,7 @@ static void record_snapshot(struct actor_shard *shard, struct actor_work *work,
                                                        .number = flags,
                                                        .body = bytes});
     work->stored = true;
+    work->untabled = view->ended;
     *heavy = waiting && bytes.count >= shard->options.heavy_session_bytes;
     const struct storage_hot_ops *hot = shard->hot->ops;
     bool kept = waiting && !*heavy &&
@@ -297,8 +298,7 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
          * Whole is what parks (memory and the state table go on from it, also when an input only
          * left a log line behind) and one that had ended, which is in no table.
          */
-        bool whole = work->segment_ended || work->interim || work->over ||
-                     (work->from_ended && work->commit == 0);
+        bool whole = work->segment_ended || work->interim || work->over || work->untabled;
         if (whole) {
             record_snapshot(shard, work, &view, &heavy);
         } else {

@@ -53,11 +53,15 @@ static enum result deliver(struct actor_shard *shard, const struct proto_publish
 
 /* ---- starts ---- */
 
-static void name_execution(const struct proto_publish *published, struct span process,
-                           struct execution_id *id)
+/* The time is in it, too: a client's message id comes from its requestId, which is free again after
+ * LIMIT_REQUEST_KEPT_MS, and no execution may ever be begun under the id of another one. */
+static void name_execution(struct actor_shard *shard, const struct proto_publish *published,
+                           struct span process, struct execution_id *id)
 {
+    struct span name =
+        arena_format(&shard->turn, "%.*s@%lld", SPAN_ARG(process), (long long)published->at_ms);
     *id = (struct execution_id){.count = UUID_TEXT_BYTES};
-    uuid_format(uuid_v5(published->id, process), id->text);
+    uuid_format(uuid_v5(published->id, name), id->text);
 }
 
 /* The newest version of each process that it starts; RESULT_NOT_FOUND: none. `all`: else the first.
@@ -82,7 +86,7 @@ static enum result start(struct actor_shard *shard, const struct proto_publish *
             struct proto_publish begun = *published;
             begun.process = process->id;
             begun.node = node->id;
-            name_execution(published, process->id, &begun.execution_id);
+            name_execution(shard, published, process->id, &begun.execution_id);
             result = deliver(shard, &begun);
             if (!all) {
                 return result;

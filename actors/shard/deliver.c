@@ -93,6 +93,7 @@ void asking_publish(struct actor_shard *shard, struct asking *asking)
         return;
     }
     struct span id = execution_id_span(&asking->id);
+    struct span payload = asking_field(asking, ACTOR_FIELD_PAYLOAD);
     struct proto_publish published = {
         .is_signal = asking->operation == PROTO_OP_SIGNAL,
         .id = id,
@@ -100,7 +101,7 @@ void asking_publish(struct actor_shard *shard, struct asking *asking)
         .project = asking_text(asking, ACTOR_FIELD_PROJECT, "default"),
         .name = asking_text(asking, ACTOR_FIELD_NAME, ""),
         .key = asking_text(asking, ACTOR_FIELD_CORRELATION_KEY, ""),
-        .payload = asking_field(asking, ACTOR_FIELD_PAYLOAD),
+        .payload = wire_is(payload, WIRE_NIL) ? SPAN_EMPTY : payload, /* as recovery has it */
         .at_ms = shard->now.unix_ms,
         .expires_ms =
             expiry(shard, actor_request_count(&asking->fields, ACTOR_FIELD_TTL, TTL_DEFAULT_MS))};

@@ -79,7 +79,7 @@ static enum shard_located revive(struct actor_shard *shard, struct actor_slot *s
         return SHARD_FAILED;
     }
     (*work)->stored = (*work)->recorded = (*work)->over = true;
-    (*work)->from_ended = !parked;
+    (*work)->from_ended = (*work)->untabled = !parked;
     if (parked) {
         actor_count(&shard->counters.waiting, -1);
     }

@@ -123,12 +123,14 @@ void actor_shard_recover_sessions(struct actor_shard *shard, struct actor_shard 
 enum result actor_shard_recover_message(struct actor_shard *shard,
                                         const struct proto_record *record)
 {
+    struct span payload = wire_at(record->body, 2);
     const struct proto_publish published = {.id = record->name,
                                             .workspace = record->workspace_id,
                                             .project = record->project_id,
                                             .name = wire_string_or(wire_at(record->body, 0), ""),
                                             .key = wire_string_or(wire_at(record->body, 1), ""),
-                                            .payload = wire_at(record->body, 2),
+                                            .payload =
+                                                wire_is(payload, WIRE_NIL) ? SPAN_EMPTY : payload,
                                             .at_ms = wire_int_or(wire_at(record->body, 3), 0),
                                             .expires_ms = record->at_ms};
     return actor_shard_of(published.name, shard->options.shard_count) == shard->options.index

@@ -88,6 +88,7 @@ struct actor_work {
     struct actor_work *slice_next; /* run queue */
     uint64_t commit;               /* number of the newest commit with records of it */
     bool stored;                   /* a snapshot of it is in the journal */
+    bool untabled;                 /* ... the newest of which says that it ended: no table has it */
     bool recorded;                 /* the journal knows of it */
     bool over;                     /* the segment ended: nothing to do until an input comes */
     bool sliced;                   /* in the run queue */

@@ -239,7 +239,7 @@ void shard_run(struct actor_shard *shard, struct actor_work *work)
     }
     struct engine_view view;
     engine_look(work->execution, &view);
-    work->over = view.call_count == 0;
+    work->over = view.ended || view.call_count == 0; /* the end drops the calls of its tokens */
     if (work->over && work->waiters != NULL) {
         shard_answer_all(
             shard, work); /* an input that moved nothing: its caller gets the state as it is */

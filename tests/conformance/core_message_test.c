@@ -115,6 +115,24 @@ Test(message, a_receive_task_waits_for_its_message)
     world_close(&world);
 }
 
+/* Found by the simulator: stored bytes of a join do not tell nil from nothing. */
+Test(message, with_nothing_to_say_is_the_same_behind_a_join_after_a_decode)
+{
+    struct world world;
+    world_open(&world,
+               FILE_OF(START("s") AND("fork") "<receiveTask id='r' messageRef='N'/>" USER("u") AND(
+                   "j") USER("v") END("e") FLOW("s", "fork") FLOW("fork", "u") FLOW("fork", "r")
+                           FLOW("u", "j") FLOW("r", "j") FLOW("j", "v") FLOW("v", "e")),
+               NULL);
+
+    world_start(&world, NULL, NULL);
+    cr_expect(world_message(&world, "news", NULL, "null"));
+    cr_expect(world_callback(&world, "u", NULL)); /* the world compares with a decoded twin */
+
+    cr_expect_str_eq(world_waiting(&world), "v:human");
+    world_close(&world);
+}
+
 Test(message, of_a_throw_event_an_end_event_and_a_send_task_leaves_with_its_inputs)
 {
     struct world world;

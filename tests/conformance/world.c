@@ -439,6 +439,7 @@ static void advance(struct world *world)
         ASSERT(result == RESULT_OK && twin_more == more);
         ASSERT(world->steps_of_turn == twin_steps);
         expect_same_outcome(&output, &twin_output);
+        expect_same("the twin itself", encoded(world->execution, &arena), encoded(twin, &arena));
         engine_free(twin);
         check_standing(world, &output);
         take_effects(world, &output);
@@ -465,6 +466,7 @@ static enum result accept(struct world *world, struct engine_input *input)
         enum result twin_result = engine_accept(twin, input, &twin_output);
         ASSERT(twin_result == result && twin_output.error == output.error);
         expect_same_outcome(&output, &twin_output);
+        expect_same("the twin itself", encoded(world->execution, &arena), encoded(twin, &arena));
         engine_free(twin);
     }
     ASSERT(result == RESULT_OK || (result == RESULT_INVALID && output.error != PROTO_ERROR_NONE) ||

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "proto/base/assert.h"
+#include "tests/simulate/blocks_event.h"
 
 #define TASK_TYPE(type)                                                                            \
     "<extensionElements><zeebe:taskDefinition type='" type "'/></extensionElements>"
@@ -41,7 +42,7 @@ static struct span good_reply(struct block *block, uint32_t node)
     }
 }
 
-static struct sim_task *put_call(struct block *block, uint32_t node, const char *element)
+struct sim_task *block_put_call(struct block *block, uint32_t node, const char *element)
 {
     block_put(block->builder, "<%s id='n%u'>" TASK_TYPE("work") "</%s>", element, node, element);
     struct sim_task *task = block_task(block->builder, node);
@@ -50,7 +51,7 @@ static struct sim_task *put_call(struct block *block, uint32_t node, const char 
     return task;
 }
 
-static struct sim_task *put_user(struct block *block, uint32_t node, bool answered)
+struct sim_task *block_put_user(struct block *block, uint32_t node, bool answered)
 {
     block_put(block->builder, "<userTask id='n%u'/>", node);
     struct sim_task *task = block_task(block->builder, node);
@@ -85,7 +86,7 @@ static void put_error_on(struct block *block, uint32_t node, uint32_t host, uint
 }
 
 /* What the boundary event leads to; then both ways meet. */
-static void handle_and_merge(struct block *block, uint32_t boundary)
+void block_handle_and_merge(struct block *block, uint32_t boundary)
 {
     struct block_exit handled = {.node = boundary};
     if (sim_chance(&block->random, 50)) {
@@ -101,15 +102,15 @@ static void handle_and_merge(struct block *block, uint32_t boundary)
 
 static void service_task(struct block *block)
 {
-    put_call(block, block_enter(block), "serviceTask");
+    block_put_call(block, block_enter(block), "serviceTask");
 }
 static void send_task(struct block *block)
 {
-    put_call(block, block_enter(block), "sendTask");
+    block_put_call(block, block_enter(block), "sendTask");
 }
 static void rule_task(struct block *block)
 {
-    put_call(block, block_enter(block), "businessRuleTask");
+    block_put_call(block, block_enter(block), "businessRuleTask");
 }
 
 static void plain_task(struct block *block)
@@ -124,7 +125,7 @@ static void manual_task(struct block *block)
 
 static void user_task(struct block *block)
 {
-    put_user(block, block_enter(block), true);
+    block_put_user(block, block_enter(block), true);
 }
 
 static void throw_event(struct block *block)
@@ -432,7 +433,7 @@ static void terminate(struct block *block)
     struct block_exit to_waiting = {.node = split}, to_end = {.node = split};
     block_put(block->builder, "<subProcess id='n%u'><startEvent id='n%u'/>", host, split);
     block_flow(block->builder, &to_waiting, waiting);
-    put_user(block, waiting, !block->builder->model->confluent);
+    block_put_user(block, waiting, !block->builder->model->confluent);
     block_inside(block, &to_end, 0);
     block_flow(block->builder, &to_end, end);
     block_put(block->builder,
@@ -445,13 +446,13 @@ static void error_of_task(struct block *block)
 {
     uint32_t host = block_enter(block);
     uint32_t boundary = block_node(block->builder);
-    struct sim_task *task = put_call(block, host, "serviceTask");
+    struct sim_task *task = block_put_call(block, host, "serviceTask");
     task->reply =
         block_json(block->builder,
                    "{\"error\":{\"code\":\"c\",\"message\":\"m\",\"bpmnError\":\"E%u\"}}", host);
     block_put_root(block->builder, "<error id='e%u' errorCode='E%u'/>", host, host);
     put_error_on(block, boundary, host, host);
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 static void error_end(struct block *block)
@@ -468,7 +469,7 @@ static void error_end(struct block *block)
               end, host);
     block_put_root(block->builder, "<error id='e%u' errorCode='E%u'/>", host, host);
     put_error_on(block, boundary, host, host);
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 /* ---- event sub-processes, escalations ---- */
@@ -514,7 +515,7 @@ static void escalation(struct block *block)
               "</subProcess><boundaryEvent id='n%u' attachedToRef='n%u'>"
               "<escalationEventDefinition escalationRef='u%u'/></boundaryEvent>",
               end, host, boundary, host, host);
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 /* ---- timers on activities ---- */
@@ -526,9 +527,9 @@ static void timer_wins(struct block *block)
     uint32_t boundary = block_node(block->builder);
     char value[16];
     (void)snprintf(value, sizeof value, "PT%uS", sim_between(&block->random, 1, 30));
-    put_user(block, host, false);
+    block_put_user(block, host, false);
     put_timer_on(block, boundary, host, true, "timeDuration", value);
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 /* Somebody answers long before. */
@@ -537,12 +538,12 @@ static void timer_loses(struct block *block)
     uint32_t host = block_enter(block);
     uint32_t boundary = block_node(block->builder);
     if (sim_chance(&block->random, 50)) {
-        put_user(block, host, true);
+        block_put_user(block, host, true);
     } else {
-        put_call(block, host, "serviceTask");
+        block_put_call(block, host, "serviceTask");
     }
     put_timer_on(block, boundary, host, sim_chance(&block->random, 70), "timeDuration", "P300D");
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 /* A reminder, then the end of patience. */
@@ -553,12 +554,12 @@ static void reminder(struct block *block)
     uint32_t late = block_node(block->builder);
     uint32_t task = block_node(block->builder);
     struct block_exit reminded = {.node = early};
-    put_user(block, host, false);
+    block_put_user(block, host, false);
     put_timer_on(block, early, host, false, "timeDuration", "PT4S");
     put_timer_on(block, late, host, true, "timeDuration", "PT20S");
     block_flow(block->builder, &reminded, task);
     block_put(block->builder, "<task id='n%u'/>", task);
-    handle_and_merge(block, late);
+    block_handle_and_merge(block, late);
 }
 
 /* ---- racy ones ---- */
@@ -567,9 +568,9 @@ static void race_with_timer(struct block *block)
 {
     uint32_t host = block_enter(block);
     uint32_t boundary = block_node(block->builder);
-    put_user(block, host, true);
+    block_put_user(block, host, true);
     put_timer_on(block, boundary, host, true, "timeDuration", "PT3S");
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 static void cycle(struct block *block)
@@ -578,7 +579,7 @@ static void cycle(struct block *block)
     uint32_t boundary = block_node(block->builder);
     uint32_t task = block_node(block->builder);
     struct block_exit reminded = {.node = boundary};
-    put_user(block, host, true);
+    block_put_user(block, host, true);
     put_timer_on(block, boundary, host, false, "timeCycle", "R2/PT2S");
     block_flow(block->builder, &reminded, task);
     block_put(block->builder, "<task id='n%u'/>", task);
@@ -607,7 +608,7 @@ static void uncontrolled_merge(struct block *block)
     block_inside(block, &ways[0], 0);
     block_flow(block->builder, &ways[0], merge);
     block_flow(block->builder, &ways[1], merge);
-    put_call(block, merge, "serviceTask");
+    block_put_call(block, merge, "serviceTask");
     block_put(block->builder, "</subProcess>");
 }
 
@@ -626,7 +627,7 @@ static void surplus(struct block *block)
     block_put(builder, "<task id='n%u'/>", merge);
     block_flow(builder, &ways[2], join);
     block_flow(builder, &ways[3], other);
-    put_call(block, other, "serviceTask");
+    block_put_call(block, other, "serviceTask");
     block_flow(builder, &ways[3], join);
     block_put(builder, "<parallelGateway id='n%u'/>", join);
     block_flow(builder, &ways[3], after);
@@ -653,7 +654,7 @@ static void interrupted(struct block *block)
     block_put(builder,
               "<boundaryEvent id='n%u' attachedToRef='n%u'><errorEventDefinition/></boundaryEvent>",
               boundary, host);
-    handle_and_merge(block, boundary);
+    block_handle_and_merge(block, boundary);
 }
 
 /* Two writers of one variable, and a choice by it. */
@@ -666,7 +667,7 @@ static void shared_variable(struct block *block)
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t node = block_node(builder);
         block_flow(builder, &ways[i], node);
-        put_call(block, node, "serviceTask")->reply =
+        block_put_call(block, node, "serviceTask")->reply =
             block_json(builder, "{\"execution\":{\"r%u\":%u}}", fork, i);
     }
     join = block_node(builder);
@@ -693,7 +694,7 @@ static void all_at_once(struct block *block)
 
 static void failing_task(struct block *block)
 {
-    struct sim_task *task = put_call(block, block_enter(block), "serviceTask");
+    struct sim_task *task = block_put_call(block, block_enter(block), "serviceTask");
     if (sim_chance(&block->random, 50)) {
         task->status = 404;
         task->reply = SPAN_EMPTY;
@@ -718,7 +719,7 @@ static void tangle(struct block *block)
     for (uint32_t i = 0; i < NODES; i++) {
         uint32_t kind = i == 0 || i == NODES - 1 ? 3 : sim_below(&block->random, 4);
         if (kind == 0) {
-            put_call(block, nodes[i], "serviceTask");
+            block_put_call(block, nodes[i], "serviceTask");
         } else {
             block_put(builder, kind < 3 ? "<parallelGateway id='n%u'/>" : "<task id='n%u'/>",
                       nodes[i]);
@@ -737,50 +738,78 @@ static void tangle(struct block *block)
 
 /* clang-format off */
 const struct block_row block_rows[] = {
-    /* name            weight depth  racy   */
-    {"serviceTask",        10, 9, false, service_task},
-    {"sendTask",            3, 9, false, send_task},
-    {"businessRuleTask",    3, 9, false, rule_task},
-    {"task",                2, 9, false, plain_task},
-    {"manualTask",          2, 9, false, manual_task},
-    {"userTask",            8, 9, false, user_task},
-    {"throwEvent",          2, 9, false, throw_event},
-    {"scriptTask",          4, 9, false, script_task},
-    {"timerCatch",          5, 9, false, timer_catch},
-    {"mappedTask",          3, 9, false, mapped_task},
-    {"askTask",             4, 9, false, ask_task},
-    {"toldTask",            4, 9, false, told_task},
-    {"choice",              6, 2, false, choice},
-    {"parallel",            9, 2, false, parallel},
-    {"implicitSplit",       5, 2, false, implicit_split},
-    {"loop",                5, 2, false, loop},
-    {"inclusive",           5, 2, false, inclusive},
-    {"link",                2, 9, false, link},
-    {"instancesOfTask",     4, 9, false, instances_of_task},
-    {"standardLoop",        3, 9, false, standard_loop},
-    {"collected",           3, 9, false, collected},
-    {"oneAfterTheOther",    3, 2, false, one_after_the_other},
-    {"subProcess",          6, 2, false, sub_process},
-    {"callActivity",        5, 2, false, call_activity},
-    {"deadEnd",             3, 2, false, dead_end},
-    {"terminate",           3, 2, false, terminate},
-    {"errorOfTask",         4, 2, false, error_of_task},
-    {"errorEnd",            4, 2, false, error_end},
-    {"errorHandler",        3, 2, false, error_handler},
-    {"escalation",          3, 2, false, escalation},
-    {"timerWins",           4, 2, false, timer_wins},
-    {"timerLoses",          4, 2, false, timer_loses},
-    {"reminder",            3, 2, false, reminder},
-    {"raceWithTimer",      12, 1, true,  race_with_timer},
-    {"cycle",               6, 1, true,  cycle},
-    {"timerHandler",        8, 1, true,  timer_handler},
-    {"uncontrolledMerge",  12, 1, true,  uncontrolled_merge},
-    {"surplus",             8, 1, true,  surplus},
-    {"interrupted",        12, 1, true,  interrupted},
-    {"sharedVariable",     12, 1, true,  shared_variable},
-    {"failingTask",         6, 1, true,  failing_task},
-    {"allAtOnce",           8, 1, true,  all_at_once},
-    {"tangle",             16, 1, true,  tangle},
+    /* name            weight depth use    */
+    {"serviceTask",        10, 9, ANY,  service_task},
+    {"sendTask",            3, 9, ANY,  send_task},
+    {"businessRuleTask",    3, 9, ANY,  rule_task},
+    {"task",                2, 9, ANY,  plain_task},
+    {"manualTask",          2, 9, ANY,  manual_task},
+    {"userTask",            8, 9, ANY,  user_task},
+    {"throwEvent",          2, 9, ANY,  throw_event},
+    {"scriptTask",          4, 9, ANY,  script_task},
+    {"timerCatch",          5, 9, ANY,  timer_catch},
+    {"mappedTask",          3, 9, ANY,  mapped_task},
+    {"askTask",             4, 9, ANY,  ask_task},
+    {"toldTask",            4, 9, ANY,  told_task},
+    {"choice",              6, 2, ANY,  choice},
+    {"parallel",            9, 2, ANY,  parallel},
+    {"implicitSplit",       5, 2, ANY,  implicit_split},
+    {"loop",                5, 2, ANY,  loop},
+    {"inclusive",           5, 2, ANY,  inclusive},
+    {"link",                2, 9, ANY,  link},
+    {"instancesOfTask",     4, 9, ANY,  instances_of_task},
+    {"standardLoop",        3, 9, ANY,  standard_loop},
+    {"collected",           3, 9, ANY,  collected},
+    {"oneAfterTheOther",    3, 2, ANY,  one_after_the_other},
+    {"subProcess",          6, 2, ANY,  sub_process},
+    {"callActivity",        5, 2, ANY,  call_activity},
+    {"deadEnd",             3, 2, ANY,  dead_end},
+    {"terminate",           3, 2, ANY,  terminate},
+    {"errorOfTask",         4, 2, ANY,  error_of_task},
+    {"errorEnd",            4, 2, ANY,  error_end},
+    {"errorHandler",        3, 2, ANY,  error_handler},
+    {"escalation",          3, 2, ANY,  escalation},
+    {"timerWins",           4, 2, ANY,  timer_wins},
+    {"timerLoses",          4, 2, ANY,  timer_loses},
+    {"reminder",            3, 2, ANY,  reminder},
+    {"messageCatch",        7, 9, ANY,  block_message_catch},
+    {"receiveTask",         5, 9, ANY,  block_receive_task},
+    {"anyMessage",          3, 9, ANY,  block_any_message},
+    {"ownMessage",          5, 9, ANY,  block_own_message},
+    {"peerMessage",         3, 1, TAME, block_peer_message},
+    {"messageStart",        6, 0, TAME, block_message_start},
+    {"signalCatch",         5, 9, ANY,  block_signal_catch},
+    {"signalThrow",         4, 9, ANY,  block_signal_throw},
+    {"eventGateway",        6, 9, ANY,  block_event_gateway},
+    {"messageBoundary",     4, 2, ANY,  block_message_boundary},
+    {"messageHandler",      3, 2, ANY,  block_message_handler},
+    {"condition",           4, 9, ANY,  block_condition},
+    {"conditionBoundary",   3, 2, ANY,  block_condition_boundary},
+    {"escalationBeside",    3, 2, ANY,  block_escalation_beside},
+    {"escalationHandler",   3, 2, ANY,  block_escalation_handler},
+    {"compensation",        6, 2, ANY,  block_compensation},
+    {"compensationOfOne",   4, 2, ANY,  block_compensation_of_one},
+    {"transaction",         6, 2, ANY,  block_transaction},
+    {"adHoc",               6, 2, ANY,  block_ad_hoc},
+    {"errorThroughCall",    3, 2, ANY,  block_error_through_call},
+    {"inclusiveLoop",       4, 0, ANY,  block_inclusive_loop},
+    {"incident",            3, 2, TAME, block_incident},
+    {"raceWithTimer",      12, 1, RACY, race_with_timer},
+    {"cycle",               6, 1, RACY, cycle},
+    {"timerHandler",        8, 1, RACY, timer_handler},
+    {"uncontrolledMerge",  12, 1, RACY, uncontrolled_merge},
+    {"surplus",             8, 1, RACY, surplus},
+    {"interrupted",        12, 1, RACY, interrupted},
+    {"sharedVariable",     12, 1, RACY, shared_variable},
+    {"failingTask",         6, 1, RACY, failing_task},
+    {"allAtOnce",           8, 1, RACY, all_at_once},
+    {"tangle",             16, 1, RACY, tangle},
+    {"eventGatewayRace",   10, 1, RACY, block_event_gateway_race},
+    {"messageRace",        10, 1, RACY, block_message_race},
+    {"signalRace",          8, 1, RACY, block_signal_race},
+    {"ownHandler",          6, 1, RACY, block_own_handler},
+    {"enough",              6, 1, RACY, block_enough},
+    {"adHocEnough",         6, 1, RACY, block_ad_hoc_enough},
 };
 /* clang-format on */
 const uint32_t block_row_count = sizeof block_rows / sizeof block_rows[0];

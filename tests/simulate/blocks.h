@@ -44,11 +44,17 @@ struct block {
     uint32_t depth;
 };
 
+enum block_use {
+    ANY,
+    RACY, /* its outcome may depend on the order of events: not for confluent models */
+    TAME, /* it takes more than one execution: for confluent models only */
+};
+
 struct block_row {
     const char *name;
     uint8_t weight;
     uint8_t depth_max; /* not deeper than this: 0 = top level only */
-    bool racy;         /* its outcome may depend on the order of events: not for confluent models */
+    enum block_use use;
     void (*build)(struct block *block);
 };
 
@@ -72,8 +78,21 @@ void block_inside(struct block *block, struct block_exit *at, uint32_t name);
 /* Another process; returns its number and makes it the one that is written to. */
 uint32_t block_process_begin(struct block_builder *builder, uint32_t *before);
 void block_process_end(struct block_builder *builder, uint32_t before);
+/* ---- pieces (blocks.c) ---- */
+
+/* A service task that is called, and answers well. */
+struct sim_task *block_put_call(struct block *block, uint32_t node, const char *element);
+/* A user task; answered: somebody will. */
+struct sim_task *block_put_user(struct block *block, uint32_t node, bool answered);
+/* What the boundary event leads to; then both ways meet. */
+void block_handle_and_merge(struct block *block, uint32_t boundary);
+
+/* ---- model.c again ---- */
+
 /* The outside deals with this node. */
 struct sim_task *block_task(struct block_builder *builder, uint32_t node);
+/* A text in the run's arena, with a node's number in it. */
+struct span block_name(struct block_builder *builder, const char *format, uint32_t node);
 /* A value in the run's arena from JSON. */
 struct span block_json(struct block_builder *builder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -313,6 +313,27 @@ static const char *answered(const struct taking *taking)
     return NULL;
 }
 
+/* A handler is one more token, in the scope of its compensation. */
+static const char *compensated(const struct taking *taking)
+{
+    return add_token(taking->books, taking->event->token, taking->event->scope, ENGINE_NONE);
+}
+
+/* One from the inbox was counted when it was kept. */
+static const char *callback(const struct taking *taking)
+{
+    taking->books->callbacks += taking->event->other == 0;
+    return token_of(taking->books, taking->event->token) == NULL
+               ? "a callback is taken by a token that is not there"
+               : NULL;
+}
+
+static const char *callback_kept(const struct taking *taking)
+{
+    taking->books->callbacks++;
+    return NULL;
+}
+
 static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_STARTED] = started,
     [ENGINE_EVENT_TOKEN_CREATED] = token_created,
@@ -332,6 +353,9 @@ static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_ENDED] = ended,
     [ENGINE_EVENT_CALLED] = called,
     [ENGINE_EVENT_ANSWERED] = answered,
+    [ENGINE_EVENT_COMPENSATED] = compensated,
+    [ENGINE_EVENT_CALLBACK] = callback,
+    [ENGINE_EVENT_CALLBACK_KEPT] = callback_kept,
 };
 
 const char *sim_books_take(struct sim_books *books, const struct engine_library *library,

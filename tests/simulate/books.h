@@ -41,6 +41,7 @@ struct sim_books {
     uint32_t scope_count;
     uint32_t join_count;
     uint32_t call_last; /* number of the newest call */
+    uint32_t callbacks; /* taken so far, in all runs */
 };
 
 /* Books one event. NULL: it adds up; else a sentence that says what does not. */

@@ -1,9 +1,10 @@
 /*
- * bugs.c: a bug to be found: a join that counts tokens instead of flows (traps.md 2). The linker
- * leads the parallel gateway here (--wrap). Only the actors get the bug (tap.h: what they call);
- * twins and explorations run the core as it is. The other bugs are in machine.c: they are the
- * world's.
+ * bugs.c: bugs to be found in the core: a join that counts tokens instead of flows (traps.md 2), an
+ * activity that is noted twice for compensation. The linker leads the core here (--wrap). Only the
+ * actors get them (tap.h: what they call); twins and explorations run the core as it is. The other
+ * bugs are in machine.c: they are the world's.
  */
+#include "engine/compensation.h"
 #include "engine/decision.h"
 #include "tests/simulate/tap.h"
 
@@ -35,5 +36,21 @@ void __wrap_engine_join_arrive(struct engine_decision *decision, const struct en
         count_tokens(decision, visit);
     } else {
         __real_engine_join_arrive(decision, visit);
+    }
+}
+
+/* ---- compensation ---- */
+
+void __real_engine_compensation_record(struct engine_decision *decision,
+                                       const struct engine_visit *visit);
+void __wrap_engine_compensation_record(struct engine_decision *decision,
+                                       const struct engine_visit *visit);
+
+void __wrap_engine_compensation_record(struct engine_decision *decision,
+                                       const struct engine_visit *visit)
+{
+    __real_engine_compensation_record(decision, visit);
+    if (sim_tap_bug() == SIM_HANDLER_TWICE) {
+        __real_engine_compensation_record(decision, visit);
     }
 }

@@ -11,44 +11,17 @@
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "tests/simulate/clients_state.h"
+#include "tests/simulate/letters.h"
 #include "tests/simulate/machine.h"
 #include "tests/simulate/model.h"
 #include "tests/simulate/tap.h"
 
 enum {
-    REQUESTS_MAX = 512,
     LOOK_MS = 1500,
     RETRY_LEAST_MS = 4000,
     RETRY_MOST_MS = 15000,
-    LATE_CALLBACKS_MAX = 2,
-};
-
-struct request {
-    uint32_t client;
-    enum proto_operation operation;
-    struct span node_id; /* CALLBACK */
-    struct span body;
-    bool by_session;
-    bool pending;
-    bool after_start; /* it was first sent when the start had been acknowledged */
-};
-
-struct client {
-    struct execution_id id;
-    bool started;  /* it was told so */
-    bool finished; /* it has seen the end */
-    bool looks;    /* a look is on the calendar */
-    bool by_session;
-    uint32_t late_callbacks;
-};
-
-struct sim_clients {
-    struct proto_sink sink;
-    struct sim *sim;
-    struct client clients[SIM_EXECUTIONS_MAX];
-    uint32_t count;
-    struct request requests[REQUESTS_MAX];
-    uint32_t request_count;
+    NEWS_AGAIN_MS = 31000, /* a client looks again whether what it has sent has come */
 };
 
 static void send(struct sim *sim, uint32_t number);
@@ -76,20 +49,58 @@ static uint32_t common_pairs(struct sim *sim, struct wire_writer *writer, const 
     return pairs;
 }
 
-static void session_name(const struct client *client, char out[LIMIT_ID_BYTES + 16])
+static void session_name(const struct sim_client *client, char out[LIMIT_ID_BYTES + 16])
 {
     (void)snprintf(out, LIMIT_ID_BYTES + 16, "session-%s", client->id.text);
 }
 
-static struct span body_of(struct sim *sim, const struct request *request, uint32_t number)
+static bool is_news(enum proto_operation operation)
 {
-    struct client *client = &sim->clients->clients[request->client];
+    return operation == PROTO_OP_MESSAGE || operation == PROTO_OP_SIGNAL;
+}
+
+/* The other one, or itself when it is alone. */
+static const struct execution_id *peer_of(const struct sim *sim, uint32_t client)
+{
+    return &sim->clients->clients[(client + 1) % sim->clients->root_count].id;
+}
+
+static struct span news_body(struct sim *sim, const struct sim_request *request,
+                             const char *request_id, struct wire_writer *writer, size_t mark)
+{
+    const struct sim_task *task = sim_model_task(sim->model, request->node_id);
+    uint32_t pairs = 2;
+    wire_pair_text(writer, "requestId", request_id);
+    wire_pair_string(writer, "name", task->name);
+    if (task->callback.count > 0) {
+        wire_pair_value(writer, "payload", task->callback);
+        pairs++;
+    }
+    if (task->keyed) {
+        wire_pair_string(writer, "correlationKey",
+                         execution_id_span(&sim->clients->clients[request->client].id));
+        pairs++;
+    }
+    if (request->operation == PROTO_OP_MESSAGE) {
+        wire_pair_int(writer, "ttlMs", request->ttl_ms);
+        pairs++;
+    }
+    wire_close_map(writer, mark, pairs);
+    return wire_writer_span(writer);
+}
+
+static struct span body_of(struct sim *sim, const struct sim_request *request, uint32_t number)
+{
+    struct sim_client *client = &sim->clients->clients[request->client];
     struct wire_writer writer;
     size_t mark;
     char name[LIMIT_ID_BYTES + 16], request_id[32];
     (void)snprintf(request_id, sizeof request_id, "request-%u", number);
     session_name(client, name);
     begin_body(sim, &writer, &mark);
+    if (is_news(request->operation)) {
+        return news_body(sim, request, request_id, &writer, mark);
+    }
     uint32_t pairs = common_pairs(sim, &writer, request_id) + 1;
     if (request->by_session) {
         wire_pair_text(&writer, "channelSessionId", name);
@@ -99,7 +110,11 @@ static struct span body_of(struct sim *sim, const struct request *request, uint3
     if (request->operation == PROTO_OP_START) {
         wire_pair_text(&writer, "process", "p0");
         wire_pair_value(&writer, "execution", sim->model->variables);
-        pairs += 2;
+        wire_write_text(&writer, "request");
+        wire_write_map(&writer, 2);
+        wire_pair_string(&writer, "self", execution_id_span(&client->id));
+        wire_pair_string(&writer, "peer", execution_id_span(peer_of(sim, request->client)));
+        pairs += 3;
         if (client->by_session) {
             wire_pair_text(&writer, "channelSessionId", name);
             pairs++;
@@ -118,7 +133,7 @@ static struct span body_of(struct sim *sim, const struct request *request, uint3
 
 static void deliver(struct sim *sim, struct proto_message *message, uint64_t number)
 {
-    const struct request *request = &sim->clients->requests[number];
+    const struct sim_request *request = &sim->clients->requests[number];
     char name[LIMIT_ID_BYTES + 16];
     if (!sim->machine->running) {
         message_free(message); /* connection refused */
@@ -136,12 +151,14 @@ static void deliver(struct sim *sim, struct proto_message *message, uint64_t num
 
 static struct proto_message *message_of(struct sim *sim, uint32_t number)
 {
-    const struct request *request = &sim->clients->requests[number];
+    const struct sim_request *request = &sim->clients->requests[number];
     struct proto_message *message = message_new(PROTO_REQUEST, request->body.count);
     ASSERT(message != NULL);
     message->as.request.operation = request->operation;
     message->as.request.body = message_keep(message, request->body);
-    if (!request->by_session) {
+    if (is_news(request->operation)) {
+        message->as.request.execution_id = request->news_id;
+    } else if (!request->by_session) {
         message->as.request.execution_id = sim->clients->clients[request->client].id;
     }
     message->reply_to = (struct proto_address){.sink = &sim->clients->sink, .ticket = number};
@@ -158,153 +175,82 @@ static void retry(struct sim *sim, struct proto_message *message, uint64_t numbe
 
 static void send(struct sim *sim, uint32_t number)
 {
-    struct request *request = &sim->clients->requests[number];
+    struct sim_request *request = &sim->clients->requests[number];
     if (!sim_fault(sim, SIM_LOST_REQUEST, 4)) {
-        sim_later(sim, sim_below(&sim->schedule, 60), false, deliver, message_of(sim, number),
-                  number);
+        uint64_t now_ms = sim->now.monotonic_ms;
+        uint64_t delay_ms =
+            request->aimed_ms > now_ms ? request->aimed_ms - now_ms : sim_below(&sim->schedule, 60);
+        sim_later(sim, delay_ms, false, deliver, message_of(sim, number), number);
     }
     if (sim_fault(sim, SIM_DOUBLED_REQUEST, 4)) {
         sim_later(sim, sim_below(&sim->schedule, 600), false, deliver, message_of(sim, number),
                   number);
+        request->copies++;
     }
+    request->copies++;
     if (request->pending) {
         sim_later(sim, sim_between(&sim->schedule, RETRY_LEAST_MS, RETRY_MOST_MS), false, retry,
                   NULL, number);
     }
 }
 
-static void ask(struct sim *sim, uint32_t client, enum proto_operation operation,
-                struct span node_id)
+/* As the router names it (actors/router.c). */
+static void name_news(struct sim_request *request, uint32_t number)
 {
-    struct sim_clients *clients = sim->clients;
-    ASSERT(clients->request_count < REQUESTS_MAX);
-    uint32_t number = clients->request_count++;
-    struct request *request = &clients->requests[number];
-    *request = (struct request){.client = client,
-                                .operation = operation,
-                                .node_id = arena_copy(&sim->arena, node_id),
-                                .pending = true,
-                                .after_start = clients->clients[client].started};
-    request->by_session = operation == PROTO_OP_CALLBACK && clients->clients[client].by_session &&
-                          sim_chance(&sim->schedule, 50);
-    request->body = body_of(sim, request, number);
-    sim_trace(sim, "client %u: request-%u %s %.*s", client, number, proto_operation_name(operation),
-              SPAN_ARG(node_id));
-    send(sim, number);
+    char request_id[32];
+    (void)snprintf(request_id, sizeof request_id, "request-%u", number);
+    request->news_id.count = UUID_TEXT_BYTES;
+    uuid_format(uuid_v5(span_text("default"), span_text(request_id)), request->news_id.text);
 }
 
-/* ---- looking ---- */
+struct sim_request *sim_client_ask(struct sim *sim, uint32_t client,
+                                   const struct sim_asking *asking)
+{
+    struct sim_clients *clients = sim->clients;
+    ASSERT(clients->request_count < SIM_REQUESTS_MAX);
+    uint32_t number = clients->request_count++;
+    struct sim_request *request = &clients->requests[number];
+    *request = (struct sim_request){.client = client,
+                                    .operation = asking->operation,
+                                    .node_id = arena_copy(&sim->arena, asking->node_id),
+                                    .aimed_ms = asking->aimed_ms,
+                                    .ttl_ms = asking->ttl_ms,
+                                    .boot = sim->machine->boot,
+                                    .pending = true,
+                                    .after_start = clients->clients[client].started};
+    request->by_session = asking->operation == PROTO_OP_CALLBACK &&
+                          clients->clients[client].by_session && sim_chance(&sim->schedule, 50);
+    if (is_news(asking->operation)) {
+        name_news(request, number);
+    }
+    request->body = body_of(sim, request, number);
+    sim_trace(sim, "client %u: request-%u %s %.*s", client, number,
+              proto_operation_name(request->operation), SPAN_ARG(request->node_id));
+    send(sim, number);
+    return request;
+}
 
-static uint32_t pending_count(const struct sim *sim, uint32_t client,
-                              enum proto_operation operation, struct span node_id)
+uint32_t sim_client_pending(const struct sim *sim, uint32_t client, enum proto_operation operation,
+                            struct span node_id)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < sim->clients->request_count; i++) {
-        const struct request *request = &sim->clients->requests[i];
+        const struct sim_request *request = &sim->clients->requests[i];
         count += request->pending && request->client == client && request->operation == operation &&
                  span_equal(request->node_id, node_id);
     }
     return count;
 }
 
-static bool is_asked(const struct engine_token *token)
-{
-    return token->state == ENGINE_TOKEN_WAITING &&
-           (token->wait == ENGINE_WAIT_CALLBACK || token->wait == ENGINE_WAIT_HUMAN);
-}
-
-static uint32_t waiting_at(const struct engine_execution *execution, struct span node_id)
-{
-    const struct engine_token *token = NULL;
-    uint32_t count = 0;
-    while ((token = engine_token_next(execution, token)) != NULL) {
-        count += is_asked(token) && span_equal(engine_token_node(execution, token)->id, node_id);
-    }
-    return count;
-}
-
-static void answer_waits(struct sim *sim, uint32_t client, const struct engine_execution *execution)
-{
-    for (uint32_t i = 0; i < sim->model->task_count; i++) {
-        const struct sim_task *task = &sim->model->tasks[i];
-        if (!task->waits) {
-            continue;
-        }
-        uint32_t waiting = waiting_at(execution, task->id);
-        uint32_t pending = pending_count(sim, client, PROTO_OP_CALLBACK, task->id);
-        for (; pending < waiting; pending++) {
-            ask(sim, client, PROTO_OP_CALLBACK, task->id);
-        }
-        if (waiting > 0 && sim_fault(sim, SIM_SECOND_CALLBACK, 5)) {
-            ask(sim, client, PROTO_OP_CALLBACK, task->id);
-        }
-    }
-}
-
-static void operate(struct sim *sim, uint32_t client, const struct engine_execution *execution)
-{
-    bool asked = pending_count(sim, client, PROTO_OP_SUSPEND, SPAN_EMPTY) > 0 ||
-                 pending_count(sim, client, PROTO_OP_RESUME, SPAN_EMPTY) > 0;
-    if (asked) {
-        return;
-    }
-    if (execution->suspended) {
-        ask(sim, client, PROTO_OP_RESUME, SPAN_EMPTY);
-    } else if (sim->model->confluent && sim_fault(sim, SIM_SUSPEND, 3)) {
-        ask(sim, client, PROTO_OP_SUSPEND, SPAN_EMPTY);
-    }
-}
-
-static struct span any_waiting_task(struct sim *sim)
-{
-    const struct sim_model *model = sim->model;
-    for (uint32_t tries = 0; tries < 4 && model->task_count > 0; tries++) {
-        const struct sim_task *task = &model->tasks[sim_below(&sim->schedule, model->task_count)];
-        if (task->waits) {
-            return task->id;
-        }
-    }
-    return SPAN_EMPTY;
-}
-
-static void see_the_end(struct sim *sim, uint32_t number)
-{
-    struct client *client = &sim->clients->clients[number];
-    struct span node_id = any_waiting_task(sim);
-    if (node_id.count > 0 && client->late_callbacks < LATE_CALLBACKS_MAX &&
-        sim_fault(sim, SIM_LATE_CALLBACK, 20)) {
-        client->late_callbacks++;
-        ask(sim, number, PROTO_OP_CALLBACK, node_id);
-    }
-    if (client->started && pending_count(sim, number, PROTO_OP_GET, SPAN_EMPTY) == 0) {
-        ask(sim, number, PROTO_OP_GET, SPAN_EMPTY);
-    }
-}
-
-static void look(struct sim *sim, struct proto_message *message, uint64_t number)
-{
-    (void)message;
-    struct client *client = &sim->clients->clients[number];
-    const struct engine_execution *execution = sim_tap_shadow(sim, (uint32_t)number);
-    client->looks = false;
-    if (execution == NULL || client->finished) {
-        return;
-    }
-    if (execution->end != ENGINE_END_NONE) {
-        see_the_end(sim, (uint32_t)number);
-        return;
-    }
-    operate(sim, (uint32_t)number, execution);
-    answer_waits(sim, (uint32_t)number, execution);
-}
+/* ---- noticing ---- */
 
 void sim_clients_notice(struct sim *sim, uint32_t execution)
 {
     ASSERT(execution < sim->clients->count);
-    struct client *client = &sim->clients->clients[execution];
+    struct sim_client *client = &sim->clients->clients[execution];
     if (!client->looks && !client->finished) {
         client->looks = true;
-        sim_later(sim, sim_below(&sim->schedule, LOOK_MS), false, look, NULL, execution);
+        sim_later(sim, sim_below(&sim->schedule, LOOK_MS), false, sim_client_look, NULL, execution);
     }
 }
 
@@ -325,9 +271,11 @@ static const struct {
     {PROTO_OP_CALLBACK, "NotWaiting"},       {PROTO_OP_CALLBACK, "AlreadyFinished"},
     {PROTO_OP_SUSPEND, "InvalidTransition"}, {PROTO_OP_SUSPEND, "AlreadyFinished"},
     {PROTO_OP_RESUME, "InvalidTransition"},  {PROTO_OP_RESUME, "AlreadyFinished"},
+    {PROTO_OP_ABORT, "InvalidTransition"},   {PROTO_OP_RETRY, "InvalidTransition"},
+    {PROTO_OP_RESTART, "InvalidTransition"},
 };
 
-static bool is_legal_refusal(const struct request *request, struct span code)
+static bool is_legal_refusal(const struct sim_request *request, struct span code)
 {
     if (span_is(code, "SessionNotFound")) {
         return request->by_session ||
@@ -340,6 +288,49 @@ static bool is_legal_refusal(const struct request *request, struct span code)
         }
     }
     return false;
+}
+
+/* An operator's verb is under way that may begin it anew. */
+static bool is_operated(const struct sim *sim, uint32_t client)
+{
+    return sim_client_pending(sim, client, PROTO_OP_RESTART, SPAN_EMPTY) > 0 ||
+           sim_client_pending(sim, client, PROTO_OP_RETRY, SPAN_EMPTY) > 0 ||
+           sim_client_pending(sim, client, PROTO_OP_ABORT, SPAN_EMPTY) > 0;
+}
+
+/* The step that waits at that node now, or 0. */
+static uint32_t step_at(const struct engine_execution *execution, struct span node_id)
+{
+    const struct engine_token *token = NULL;
+    while (execution != NULL && (token = engine_token_next(execution, token)) != NULL) {
+        if (token->state == ENGINE_TOKEN_WAITING &&
+            span_equal(engine_token_node(execution, token)->id, node_id)) {
+            return sim_step_of(execution, token);
+        }
+    }
+    return 0;
+}
+
+/* Whom a reply names as waiting, its keepers know of (actors/README.md). */
+static void note_told(struct sim *sim, uint32_t number, struct span body)
+{
+    struct sim_client *client = &sim->clients->clients[number];
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(body, "waiting"));
+    struct span waiting;
+    client->told_count = 0;
+    while (wire_array_next(&walk, &waiting) && client->told_count < SIM_TOLD_MAX) {
+        struct span node_id = wire_string_or(wire_find_text(waiting, "taskId"), "");
+        client->told[client->told_count++] =
+            (struct sim_told){.node_id = arena_copy(&sim->arena, node_id),
+                              .step = step_at(sim_tap_shadow(sim, number), node_id),
+                              .boot = sim->machine->boot};
+    }
+}
+
+static void look_again(struct sim *sim, struct proto_message *message, uint64_t number)
+{
+    (void)message;
+    sim_clients_notice(sim, (uint32_t)number);
 }
 
 /* A get that was overtaken says an older state; the end, once told, is the end. */
@@ -357,6 +348,12 @@ static void check_seen(struct sim *sim, uint32_t client, struct span body)
         return;
     }
     engine_look(execution, &view);
+    struct sim_client *its = &sim->clients->clients[client];
+    bool same = view.ended && sequence == view.sequence && state == view.state;
+    if (its->operated && (!same || is_operated(sim, client))) {
+        sim_clients_notice(sim, client); /* it will ask again */
+        return;
+    }
     if (!view.ended || sequence != view.sequence || state != view.state) {
         sim_fail(sim, "get says that it ended with step %lld, state %lld; it is at %u, %u",
                  (long long)sequence, (long long)state, view.sequence, view.state);
@@ -364,7 +361,7 @@ static void check_seen(struct sim *sim, uint32_t client, struct span body)
     sim->clients->clients[client].finished = true;
 }
 
-static void hear_refusal(struct sim *sim, struct request *request, uint32_t number,
+static void hear_refusal(struct sim *sim, struct sim_request *request, uint32_t number,
                          struct span error)
 {
     struct span code = wire_string_or(wire_find_text(error, "code"), "");
@@ -379,12 +376,13 @@ static void hear_refusal(struct sim *sim, struct request *request, uint32_t numb
                  SPAN_ARG(code), SPAN_ARG(wire_string_or(wire_find_text(error, "message"), "")));
     }
     request->pending = false;
+    request->refused = true;
     sim_clients_notice(sim, request->client);
 }
 
 static void hear(struct sim *sim, struct proto_message *reply, uint64_t number)
 {
-    struct request *request = &sim->clients->requests[number];
+    struct sim_request *request = &sim->clients->requests[number];
     struct span body = reply->as.reply.body;
     if (!request->pending) {
         message_free(reply);
@@ -393,10 +391,20 @@ static void hear(struct sim *sim, struct proto_message *reply, uint64_t number)
     if (!reply->as.reply.ok) {
         hear_refusal(sim, request, (uint32_t)number, wire_find_text(body, "error"));
     } else {
-        struct client *client = &sim->clients->clients[request->client];
+        struct sim_client *client = &sim->clients->clients[request->client];
         sim_trace(sim, "client %u: request-%u is done", request->client, (uint32_t)number);
         request->pending = false;
+        request->done = true;
+        request->answered_ms = sim->now.monotonic_ms;
         client->started = client->started || request->operation == PROTO_OP_START;
+        if (is_news(request->operation)) {
+            uint64_t again_ms = request->ttl_ms < NEWS_AGAIN_MS ? request->ttl_ms : NEWS_AGAIN_MS;
+            request->step = request->boot == sim->machine->boot ? request->step : 0;
+            sim_later(sim, request->operation == PROTO_OP_SIGNAL ? NEWS_AGAIN_MS : again_ms, false,
+                      look_again, NULL, request->client);
+        } else {
+            note_told(sim, request->client, body);
+        }
         if (request->operation == PROTO_OP_GET) {
             check_seen(sim, request->client, body);
         }
@@ -434,13 +442,14 @@ void sim_clients_init(struct sim *sim)
     ASSERT(clients != NULL);
     clients->sink.send = take_reply;
     clients->sim = sim;
-    clients->count = sim_chance(&random, 30) ? SIM_EXECUTIONS_MAX : 1;
+    clients->count = clients->root_count = sim_chance(&random, 30) ? 2 : 1;
     for (uint32_t i = 0; i < clients->count; i++) {
         char id[32];
         (void)snprintf(id, sizeof id, "x%u-%llu", i, (unsigned long long)sim->options.seed);
         enum result result = execution_id_parse(span_text(id), &clients->clients[i].id);
         ASSERT(result == RESULT_OK);
         clients->clients[i].by_session = sim_chance(&random, 30);
+        clients->clients[i].operations_left = sim_chance(&random, 20) ? 2 : 0;
         sim_tap_track(sim, clients->clients[i].id);
     }
     sim->clients = clients;
@@ -448,23 +457,59 @@ void sim_clients_init(struct sim *sim)
 
 void sim_clients_start(struct sim *sim)
 {
-    for (uint32_t i = 0; i < sim->clients->count; i++) {
-        ask(sim, i, PROTO_OP_START, SPAN_EMPTY);
-        struct span node_id = any_waiting_task(sim);
-        if (node_id.count > 0 && sim_fault(sim, SIM_EARLY_CALLBACK, 25)) {
-            ask(sim, i, PROTO_OP_CALLBACK, node_id);
-        }
+    for (uint32_t i = 0; i < sim->clients->root_count; i++) {
+        (void)sim_client_ask(sim, i, &(struct sim_asking){.operation = PROTO_OP_START});
+        sim_client_begin(sim, i);
     }
 }
 
-bool sim_clients_are_done(const struct sim *sim)
+void sim_clients_adopt(struct sim *sim, struct execution_id id)
+{
+    ASSERT(sim->clients->count < SIM_EXECUTIONS_MAX);
+    sim->clients->clients[sim->clients->count++] = (struct sim_client){.id = id, .adopted = true};
+}
+
+bool sim_clients_are_adopted(const struct sim *sim, uint32_t execution)
+{
+    return sim->clients->clients[execution].adopted;
+}
+
+bool sim_clients_have_repaired(const struct sim *sim, struct span execution_id)
 {
     for (uint32_t i = 0; i < sim->clients->count; i++) {
-        if (!sim->clients->clients[i].finished) {
+        if (span_equal(execution_id_span(&sim->clients->clients[i].id), execution_id)) {
+            return sim->clients->clients[i].repaired;
+        }
+    }
+    return false;
+}
+
+bool sim_clients_are_done(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->clients->count; i++) {
+        const struct sim_client *client = &sim->clients->clients[i];
+        if (client->adopted ? !sim_tap_has_settled(sim, i) : !client->finished) {
             return false;
         }
     }
-    return true;
+    return sim_letters_are_quiet(sim);
+}
+
+void sim_clients_judge(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->clients->count; i++) {
+        uint32_t done = 0, open = 0, taken = sim_tap_callbacks(sim, i);
+        for (uint32_t k = 0; k < sim->clients->request_count; k++) {
+            const struct sim_request *request = &sim->clients->requests[k];
+            bool its = request->client == i && request->operation == PROTO_OP_CALLBACK;
+            done += its && request->done;
+            open += its && (request->pending || (request->refused && request->copies > 1));
+        }
+        if (taken < done || taken > done + open) {
+            sim_fail(sim, "execution %u has taken %u callbacks; %u were acknowledged, %u are open",
+                     i, taken, done, open);
+        }
+    }
 }
 
 uint32_t sim_clients_count(const struct sim *sim)
@@ -476,7 +521,7 @@ struct span sim_clients_story(struct sim *sim)
 {
     struct span story = SPAN_EMPTY;
     for (uint32_t i = 0; i < sim->clients->request_count; i++) {
-        const struct request *request = &sim->clients->requests[i];
+        const struct sim_request *request = &sim->clients->requests[i];
         if (request->pending) {
             story =
                 arena_format(&sim->arena, "%.*s request-%u %s %.*s is open;", SPAN_ARG(story), i,

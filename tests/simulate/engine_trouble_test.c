@@ -217,3 +217,31 @@ Test(engine_trouble, damaged_records_are_reported_and_what_follows_is_still_serv
     cr_assert_eq(state_of(call(world, "callback", "third")), 40);
     engine_world_free(world);
 }
+
+/* Found by the simulator: the end dropped the call, but the execution stayed in memory as if it
+ * still waited for the answer, and the restart recorded events behind a snapshot that no table
+ * kept. */
+Test(engine_trouble, what_was_aborted_in_a_call_and_restarted_survives_a_crash)
+{
+    struct engine_world *world = world_of(3);
+    engine_world_hold_modules(world, true);
+    struct span started = engine_world_await(
+        world,
+        engine_world_ask(world, "{\"op\":\"start\",\"process\":\"two\",\"wait\":\"accepted\","
+                                "\"executionId\":\"again\"}"));
+    cr_assert(wire_bool_or(wire_find_text(started, "ok"), false));
+    cr_assert_eq(state_of(call(world, "abort", "again")), 8);
+    engine_world_idle(world, 3000);
+
+    struct span restarted = engine_world_await(
+        world, engine_world_ask(
+                   world, "{\"op\":\"restart\",\"wait\":\"accepted\",\"executionId\":\"again\"}"));
+    cr_assert(wire_bool_or(wire_find_text(restarted, "ok"), false));
+    engine_world_idle(world, 3000);
+    engine_world_kill(world);
+
+    cr_assert(engine_world_start(world));
+    cr_expect_eq(engine_world_corrupt(world), 0);
+    cr_expect_eq(state_of(call(world, "get", "again")) & 1, 1, "it runs");
+    engine_world_free(world);
+}

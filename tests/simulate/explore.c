@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/execution.h"
+#include "engine/listen.h"
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
@@ -20,6 +21,7 @@ enum {
     TWIN_INPUTS_MAX = 2000,
     TIMERS_MAX = 6,
     CHOICES_MAX = 64,
+    POST_MAX = 24,
     TURN_BLOCK_BYTES = 16 << 10,
 };
 #define TURN_BYTES_MAX (16ul << 20)
@@ -114,10 +116,29 @@ static struct span token_text(const struct engine_execution *execution,
                      ENGINE_LINK_FIRST)) {
         timers = arena_format(arena, "%.*s %u:%u", SPAN_ARG(timers), timer->node, timer->fired);
     }
-    return arena_format(arena, "%u %u %u %u %u %u %u %.*s %.*s %.*s %.*s", token->scope,
+    struct span heard = SPAN_EMPTY;
+    for (ENGINE_EACH(const struct engine_subscription, one, &execution->subscriptions,
+                     &token->subscriptions, ENGINE_LINK_FIRST)) {
+        heard = arena_format(arena, "%.*s %u.%u:%u", SPAN_ARG(heard), one->node, one->definition,
+                             one->held);
+    }
+    return arena_format(arena, "%u %u %u %u %u %u %u %.*s %.*s %.*s %.*s %.*s", token->scope,
                         token->node, token->state, token->wait, token->phase, token->child,
-                        token->instance, SPAN_ARG(timers), SPAN_ARG(token->local),
+                        token->instance, SPAN_ARG(timers), SPAN_ARG(heard), SPAN_ARG(token->local),
                         SPAN_ARG(token->own), SPAN_ARG(token->output));
+}
+
+/* What can be compensated, the oldest first. */
+static struct span records_text(const struct engine_execution *execution,
+                                const struct engine_scope *scope, struct arena *arena)
+{
+    struct span text = SPAN_EMPTY;
+    for (ENGINE_EACH(const struct engine_record, record, &execution->records, &scope->records,
+                     ENGINE_LINK_FIRST)) {
+        text = arena_format(arena, "%.*s %u:%u:%u", SPAN_ARG(text), record->node, record->handler,
+                            record->inner);
+    }
+    return text;
 }
 
 static void write_tokens(const struct engine_execution *execution, struct wire_writer *writer)
@@ -129,9 +150,10 @@ static void write_tokens(const struct engine_execution *execution, struct wire_w
     }
     for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
-        add(&texts, arena_format(writer->arena, "scope %u %u %u %u %.*s %.*s", scope->slot.id,
-                                 scope->host, scope->begun, scope->done, SPAN_ARG(scope->variables),
-                                 SPAN_ARG(scope->nodes)));
+        struct span records = records_text(execution, scope, writer->arena);
+        add(&texts, arena_format(writer->arena, "scope %u %u %u %u %.*s %.*s %.*s", scope->slot.id,
+                                 scope->host, scope->begun, scope->done, SPAN_ARG(records),
+                                 SPAN_ARG(scope->variables), SPAN_ARG(scope->nodes)));
         for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
             add(&texts, arena_format(writer->arena, "join %u %u %u %.*s", scope->slot.id,
@@ -141,12 +163,64 @@ static void write_tokens(const struct engine_execution *execution, struct wire_w
     write_sorted(&texts, writer);
 }
 
-static uint64_t canonical(const struct engine_execution *execution, struct arena *arena)
+/* ---- messages on their way ---- */
+
+struct letter {
+    struct span name, key, payload; /* in the run's arena */
+};
+
+struct post {
+    struct letter at[POST_MAX];
+    uint32_t count;
+    bool repaired; /* what was broken is so no longer */
+};
+
+static bool is_letter(const struct engine_effect *effect)
+{
+    return effect->kind == ENGINE_EFFECT_PUBLISH && !effect->as.publish.is_signal;
+}
+
+static void collect(struct sim *sim, const struct engine_output *output, struct post *post)
+{
+    for (uint32_t i = 0; i < output->effect_count; i++) {
+        const struct engine_effect *effect = &output->effects[i];
+        if (is_letter(effect) && post->count < POST_MAX) {
+            post->at[post->count++] =
+                (struct letter){.name = arena_copy(&sim->arena, effect->as.publish.name),
+                                .key = arena_copy(&sim->arena, effect->as.publish.correlation_key),
+                                .payload = arena_copy(&sim->arena, effect->as.publish.payload)};
+        }
+    }
+}
+
+static bool is_wanted(const struct engine_execution *execution, const struct letter *letter)
+{
+    const struct engine_token *token = NULL;
+    while ((token = engine_token_next(execution, token)) != NULL) {
+        for (ENGINE_EACH(const struct engine_subscription, one, &execution->subscriptions,
+                         &token->subscriptions, ENGINE_LINK_FIRST)) {
+            if (one->kind == ENGINE_ON_MESSAGE && span_equal(one->name, letter->name) &&
+                (one->key.count == 0 || span_equal(one->key, letter->key)) &&
+                engine_listen_is_open(execution, token, one)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static uint64_t canonical(const struct engine_execution *execution, const struct post *post,
+                          struct arena *arena)
 {
     struct span end = sim_end_of(execution, arena);
     struct wire_writer writer;
+    struct texts names = {0};
     wire_writer_init(&writer, arena, 1024);
     write_tokens(execution, &writer);
+    for (uint32_t i = 0; i < post->count; i++) {
+        add(&names, post->at[i].name);
+    }
+    write_sorted(&names, &writer);
     return base_hash(wire_writer_span(&writer), base_hash(end, 1));
 }
 
@@ -159,6 +233,9 @@ struct choice {
     uint32_t boundary; /* TIMER: node, or ENGINE_NONE: the token's own wait */
     uint32_t second;   /* TIMER: another one due right after it; 0: none */
     uint32_t second_boundary;
+    uint32_t letter;             /* MESSAGE: of the post, from 1; 0: of the outside */
+    const struct sim_task *task; /* MESSAGE, SIGNAL of the outside */
+    struct span key;             /* MESSAGE of the outside */
 };
 
 struct choices {
@@ -221,6 +298,32 @@ static void offer_answers(const struct sim *sim, const struct engine_execution *
     }
 }
 
+static void offer_news(struct sim *sim, const struct engine_execution *execution,
+                       const struct post *post, struct choices *choices)
+{
+    const struct engine_token *token = NULL;
+    for (uint32_t i = 0; i < post->count; i++) {
+        if (is_wanted(execution, &post->at[i])) {
+            offer(choices, (struct choice){.kind = ENGINE_IN_MESSAGE, .letter = i + 1});
+        }
+    }
+    while ((token = engine_token_next(execution, token)) != NULL) {
+        const struct engine_process *process = engine_scope_find(execution, token->scope)->process;
+        for (ENGINE_EACH(const struct engine_subscription, one, &execution->subscriptions,
+                         &token->subscriptions, ENGINE_LINK_FIRST)) {
+            const struct sim_task *task = sim_model_task(sim->model, process->nodes[one->node].id);
+            if (task != NULL && task->says != SIM_SAYS_NOTHING &&
+                engine_listen_is_open(execution, token, one)) {
+                offer(choices,
+                      (struct choice){.kind = task->says == SIM_SAYS_MESSAGE ? ENGINE_IN_MESSAGE
+                                                                             : ENGINE_IN_SIGNAL,
+                                      .task = task,
+                                      .key = arena_copy(&sim->arena, one->key)});
+            }
+        }
+    }
+}
+
 /* Of all timers only the chosen ones are due; the core takes care of the rest. */
 static void set_due(struct engine_execution *execution, const struct choice *choice, int64_t now_ms)
 {
@@ -244,9 +347,31 @@ static void set_due(struct engine_execution *execution, const struct choice *cho
     execution->due_known = false;
 }
 
-static struct engine_input input_of(const struct sim *sim, struct engine_execution *execution,
-                                    const struct choice *choice, struct proto_call_done *done)
+static struct engine_input news_of(const struct engine_execution *execution,
+                                   const struct choice *choice, struct post *post)
 {
+    struct engine_input input = {.kind = choice->kind, .now_ms = execution->now_ms + 2};
+    if (choice->letter == 0) {
+        input.name = choice->task->name;
+        input.payload = choice->task->callback;
+        input.correlation_key = choice->key;
+        return input;
+    }
+    struct letter *letter = &post->at[choice->letter - 1];
+    input.name = letter->name;
+    input.payload = letter->payload;
+    input.correlation_key = letter->key;
+    *letter = post->at[--post->count];
+    return input;
+}
+
+static struct engine_input input_of(const struct sim *sim, struct engine_execution *execution,
+                                    const struct choice *choice, struct post *post,
+                                    struct proto_call_done *done)
+{
+    if (choice->kind == ENGINE_IN_MESSAGE || choice->kind == ENGINE_IN_SIGNAL) {
+        return news_of(execution, choice, post);
+    }
     const struct engine_token *token = engine_token_find(execution, choice->token);
     struct span node_id = engine_token_node(execution, token)->id;
     const struct sim_task *task = sim_model_task(sim->model, node_id);
@@ -254,11 +379,14 @@ static struct engine_input input_of(const struct sim *sim, struct engine_executi
     if (choice->kind == ENGINE_IN_CALL_DONE) {
         ASSERT(task != NULL);
         bool execute = token->phase == ENGINE_PHASE_EXECUTE;
+        bool broken = task->broken.count > 0 && !post->repaired;
         *done = (struct proto_call_done){.token = choice->token,
                                          .attempt = token->call,
                                          .status = execute ? task->status : 200,
                                          .retry_after_ms = -1,
-                                         .body = execute ? task->reply : task->told};
+                                         .body = !execute ? task->told
+                                                 : broken ? task->broken
+                                                          : task->reply};
         input.call = done;
         input.token = choice->token;
         input.attempt = token->call;
@@ -272,8 +400,8 @@ static struct engine_input input_of(const struct sim *sim, struct engine_executi
 }
 
 /* Until nothing moves any more. */
-static enum result run(struct engine_execution *execution, const struct engine_input *input,
-                       struct arena *arena)
+static enum result run(struct sim *sim, struct engine_execution *execution,
+                       const struct engine_input *input, struct post *post, struct arena *arena)
 {
     struct engine_output output;
     bool more = true;
@@ -283,21 +411,36 @@ static enum result run(struct engine_execution *execution, const struct engine_i
         result =
             engine_advance(execution, input->now_ms, LIMIT_TOKEN_MOVES, NULL, NULL, &output, &more);
     }
+    collect(sim, &output, post);
     return result;
 }
 
+/* `original` NULL: a client's. */
 static struct engine_execution *start(struct sim *sim, const struct sim_library *library,
+                                      const struct engine_execution *original, struct post *post,
                                       struct arena *arena)
 {
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, 64);
+    wire_write_map(&writer, 2);
+    wire_pair_text(&writer, "self", "twin");
+    wire_pair_text(&writer, "peer", "twin");
     struct engine_start start = {.workspace = span_text("default"),
                                  .project = span_text(SIM_PROJECT),
+                                 .request = wire_writer_span(&writer),
                                  .execution = sim->model->variables,
                                  .process = library->definition->processes};
+    if (original != NULL && original->start_node.count > 0) {
+        start.request = SPAN_EMPTY;
+        start.execution = original->first_execution;
+        start.start_node = original->start_node;
+        start.process = engine_definition_find(library->definition, original->process->id);
+    }
     enum result result = execution_id_parse(span_text("twin"), &start.id);
     struct engine_execution *execution = engine_new(&library->engine, &start, sim->now.unix_ms);
     ASSERT(result == RESULT_OK && execution != NULL);
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = sim->now.unix_ms};
-    result = run(execution, &input, arena);
+    result = run(sim, execution, &input, post, arena);
     ASSERT(result == RESULT_OK);
     return execution;
 }
@@ -305,40 +448,71 @@ static struct engine_execution *start(struct sim *sim, const struct sim_library 
 /* ---- the twin ---- */
 
 static void count_work(const struct sim *sim, const struct engine_execution *execution,
-                       const struct choice *choice, uint32_t *work)
+                       const struct choice *choice, const struct post *post, uint32_t *work)
 {
+    if (choice->kind != ENGINE_IN_CALL_DONE) {
+        return;
+    }
     const struct engine_token *token = engine_token_find(execution, choice->token);
     const struct sim_task *task =
         sim_model_task(sim->model, engine_token_node(execution, token)->id);
-    if (choice->kind == ENGINE_IN_CALL_DONE && token->phase == ENGINE_PHASE_EXECUTE) {
+    bool broken = task->broken.count > 0 && !post->repaired;
+    if (token->phase == ENGINE_PHASE_EXECUTE && !broken) {
         work[task - sim->model->tasks]++;
     }
 }
 
-struct span sim_twin(struct sim *sim, const struct sim_library *library, uint32_t *work)
+/* An operator repairs what has failed, and tries again. */
+static bool is_repaired(const struct sim *sim, const struct engine_execution *execution,
+                        struct post *post)
+{
+    const struct sim_task *task = execution->end == ENGINE_END_FAILED
+                                      ? sim_model_task(sim->model, execution->error_task)
+                                      : NULL;
+    post->repaired = post->repaired || (task != NULL && task->broken.count > 0);
+    return task != NULL && task->broken.count > 0;
+}
+
+/* What comes next; false: nothing can. */
+static bool next_input(struct sim *sim, struct engine_execution *execution, struct post *post,
+                       uint32_t *work, struct engine_input *input, struct proto_call_done *done)
+{
+    struct choices choices = {0};
+    if (is_repaired(sim, execution, post)) {
+        *input = (struct engine_input){.kind = ENGINE_IN_RETRY, .now_ms = execution->now_ms + 2};
+        return true;
+    }
+    if (execution->end != ENGINE_END_NONE) {
+        return false;
+    }
+    offer_answers(sim, execution, &choices);
+    offer_news(sim, execution, post, &choices);
+    int64_t due_ms = engine_next_due_ms(execution);
+    if (choices.count > 0) {
+        count_work(sim, execution, &choices.at[0], post, work);
+        *input = input_of(sim, execution, &choices.at[0], post, done);
+    } else {
+        *input = (struct engine_input){.kind = ENGINE_IN_TIMER, .now_ms = due_ms};
+    }
+    return choices.count > 0 || due_ms != INT64_MAX;
+}
+
+struct span sim_twin(struct sim *sim, const struct sim_library *library,
+                     const struct engine_execution *original, uint32_t *work)
 {
     struct arena arena;
     struct proto_call_done done;
     struct span end = SPAN_EMPTY;
+    struct post post = {0};
+    struct engine_input input;
     arena_init(&arena, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
-    struct engine_execution *execution = start(sim, library, &arena);
+    struct engine_execution *execution = start(sim, library, original, &post, &arena);
     enum result result = RESULT_OK;
-    for (uint32_t i = 0;
-         i < TWIN_INPUTS_MAX && result == RESULT_OK && execution->end == ENGINE_END_NONE; i++) {
-        struct choices choices = {0};
+    for (uint32_t i = 0; i < TWIN_INPUTS_MAX && result == RESULT_OK &&
+                         next_input(sim, execution, &post, work, &input, &done);
+         i++) {
         arena_clear(&arena);
-        offer_answers(sim, execution, &choices);
-        int64_t due_ms = engine_next_due_ms(execution);
-        if (choices.count == 0 && due_ms == INT64_MAX) {
-            break;
-        }
-        if (choices.count > 0) {
-            count_work(sim, execution, &choices.at[0], work);
-        }
-        struct engine_input input =
-            choices.count > 0 ? input_of(sim, execution, &choices.at[0], &done)
-                              : (struct engine_input){.kind = ENGINE_IN_TIMER, .now_ms = due_ms};
-        result = run(execution, &input, &arena);
+        result = run(sim, execution, &input, &post, &arena);
     }
     if (execution->end == ENGINE_END_COMPLETED) {
         end = sim_end_of(execution, &sim->arena);
@@ -360,6 +534,7 @@ struct exploration {
     struct sim_ends *ends;
     struct arena arena; /* of one input */
     struct span states[STATES_MAX];
+    struct post *posts[STATES_MAX];
     uint64_t known[STATES_MAX];
     uint32_t count;
 };
@@ -380,9 +555,10 @@ static void note_end(struct exploration *exploration, const struct engine_execut
     ends->ends[ends->count++] = arena_copy(&exploration->sim->arena, end);
 }
 
-static void note_state(struct exploration *exploration, const struct engine_execution *execution)
+static void note_state(struct exploration *exploration, const struct engine_execution *execution,
+                       const struct post *post)
 {
-    uint64_t hash = canonical(execution, &exploration->arena);
+    uint64_t hash = canonical(execution, post, &exploration->arena);
     for (uint32_t i = 0; i < exploration->count; i++) {
         if (exploration->known[i] == hash) {
             return;
@@ -395,16 +571,21 @@ static void note_state(struct exploration *exploration, const struct engine_exec
     struct wire_writer writer;
     wire_writer_init(&writer, &exploration->sim->arena, 1024);
     engine_encode(execution, &writer);
+    struct post *kept = arena_alloc(&exploration->sim->arena, sizeof *kept);
+    ASSERT(kept != NULL);
+    *kept = *post;
+    exploration->posts[exploration->count] = kept;
     exploration->known[exploration->count] = hash;
     exploration->states[exploration->count++] = wire_writer_span(&writer);
 }
 
-static void note(struct exploration *exploration, const struct engine_execution *execution)
+static void note(struct exploration *exploration, const struct engine_execution *execution,
+                 const struct post *post)
 {
     if (execution->end != ENGINE_END_NONE) {
         note_end(exploration, execution);
     } else {
-        note_state(exploration, execution);
+        note_state(exploration, execution, post);
     }
 }
 
@@ -416,16 +597,16 @@ static struct engine_execution *decoded(struct exploration *exploration, struct 
     return execution;
 }
 
-static void try_choice(struct exploration *exploration, struct span state,
-                       const struct choice *choice)
+static void try_choice(struct exploration *exploration, uint32_t state, const struct choice *choice)
 {
     struct proto_call_done done;
+    struct post post = *exploration->posts[state];
     arena_clear(&exploration->arena);
-    struct engine_execution *execution = decoded(exploration, state);
-    struct engine_input input = input_of(exploration->sim, execution, choice, &done);
-    enum result result = run(execution, &input, &exploration->arena);
+    struct engine_execution *execution = decoded(exploration, exploration->states[state]);
+    struct engine_input input = input_of(exploration->sim, execution, choice, &post, &done);
+    enum result result = run(exploration->sim, execution, &input, &post, &exploration->arena);
     if (result == RESULT_OK) {
-        note(exploration, execution);
+        note(exploration, execution, &post);
     } else {
         sim_fail(exploration->sim, "the core refuses what it waits for: %s", result_text(result));
     }
@@ -441,17 +622,19 @@ void sim_explore(struct sim *sim, const struct sim_library *library, struct sim_
     exploration->library = library;
     exploration->ends = ends;
     arena_init(&exploration->arena, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
-    struct engine_execution *execution = start(sim, library, &exploration->arena);
-    note(exploration, execution);
+    struct post post = {0};
+    struct engine_execution *execution = start(sim, library, NULL, &post, &exploration->arena);
+    note(exploration, execution, &post);
     engine_free(execution);
     for (uint32_t i = 0; i < exploration->count && !ends->cut && !sim_failed(sim); i++) {
         struct choices choices = {0};
         execution = decoded(exploration, exploration->states[i]);
         offer_answers(sim, execution, &choices);
+        offer_news(sim, execution, exploration->posts[i], &choices);
         offer_timers(execution, &choices);
         engine_free(execution);
         for (uint32_t k = 0; k < choices.count && !sim_failed(sim); k++) {
-            try_choice(exploration, exploration->states[i], &choices.at[k]);
+            try_choice(exploration, i, &choices.at[k]);
         }
     }
     ends->states = exploration->count;

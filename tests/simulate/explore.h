@@ -2,8 +2,9 @@
  * explore.h: how a model may end, found out by running the core alone: no actors, no faults.
  *
  * A confluent model has one end: its twin lives it, answering everything at once. For any other
- * one, every order in which answers, callbacks and timers may come is tried, up to a bound. Time is
- * taken as free: a timer that is armed may fire before or after anything else.
+ * one, every order in which answers, callbacks, messages, signals and timers may come is tried, up
+ * to a bound. Time is taken as free: a timer that is armed may fire before or after anything else,
+ * and what an execution publishes itself may reach it at any time.
  */
 #ifndef TESTS_SIMULATE_EXPLORE_H
 #define TESTS_SIMULATE_EXPLORE_H
@@ -28,10 +29,11 @@ struct sim_ends {
 struct span sim_end_of(const struct engine_execution *execution, struct arena *arena);
 
 /*
- * The one end of a confluent model. Empty, and the run has failed: it does not end. work[n]: how
- * often the module of task n works on the way; zeroed by the caller.
+ * The one end of a confluent model that began as `original` did. Empty, and the run has failed: it
+ * does not end. work[n]: how often the module of task n works on the way; zeroed by the caller.
  */
-struct span sim_twin(struct sim *sim, const struct sim_library *library, uint32_t *work);
+struct span sim_twin(struct sim *sim, const struct sim_library *library,
+                     const struct engine_execution *original, uint32_t *work);
 void sim_explore(struct sim *sim, const struct sim_library *library, struct sim_ends *ends);
 
 #endif

@@ -11,16 +11,20 @@
 #include "actors/shard/shard.h"
 #include "actors/storage.h"
 #include "proto/base/assert.h"
+#include "proto/record.h"
+#include "proto/wire/reader.h"
 #include "tests/simulate/modules.h"
 #include "tests/simulate/tap.h"
 
 enum {
     BATCH_MAX = 6,
     LOST_WAKING_PERCENT = 20,
+    TAMPER_PERCENT = 15,
     STALL_PERCENT = 1,
     FULL_PERCENT = 1,
     EFFECTS_BEFORE_DEATH_MAX = 160,
     BOOT_RETRY_MS = 1000,
+    RECKLESS_PERCENT = 8, /* seeds without durability, and seeds without an audit */
 };
 
 static const char *const actor_names[SIM_ACTOR_COUNT] = {
@@ -60,11 +64,52 @@ static void plan_death(struct sim *sim)
 
 /* ---- mail ---- */
 
+/* The second log of an audit message gets the index of the first: both are small. */
+static void give_index_twice(struct span records)
+{
+    struct proto_record record;
+    while (record_read(&records, &record) == RESULT_OK) {
+        struct span logs =
+            record.kind == PROTO_RECORD_AUDIT ? wire_find_text(record.body, "logs") : SPAN_EMPTY;
+        struct span index = wire_find_text(wire_at(logs, 1), "index");
+        if (index.count == 1) {
+            --*(uint8_t *)index.bytes;
+        }
+    }
+}
+
+/* Bugs of what actors say to each other. True: the message is gone. */
+static bool is_tampered_with(struct sim *sim, struct proto_message **message)
+{
+    struct proto_publish *published = &(*message)->as.publish;
+    enum sim_bug bug = sim->options.bug;
+    if (bug == SIM_LOG_INDEX_TWICE && (*message)->type == PROTO_COMMIT) {
+        give_index_twice((*message)->as.commit.records);
+    }
+    if (bug == SIM_MESSAGE_TWICE && (*message)->type == PROTO_DELIVERED &&
+        published->result == RESULT_OK && sim_chance(&sim->schedule, TAMPER_PERCENT)) {
+        published->result = RESULT_AGAIN; /* the keeper gives it to somebody else, too */
+    }
+    if (bug != SIM_MESSAGE_LOST || (*message)->type != PROTO_DELIVER || published->is_signal ||
+        !sim_chance(&sim->schedule, TAMPER_PERCENT)) {
+        return false;
+    }
+    struct proto_message *lost = *message;
+    *message = NULL;
+    lost->type = PROTO_DELIVERED; /* the keeper believes that it has arrived */
+    lost->as.publish.result = RESULT_OK;
+    message_answer(lost->reply_to, lost);
+    return true;
+}
+
 static enum result take_mail(struct proto_sink *self, struct proto_message **message)
 {
     struct sim_actor *actor = (struct sim_actor *)((char *)self - offsetof(struct sim_actor, sink));
     struct sim *sim = actor->sim;
     bool request = (*message)->type == PROTO_REQUEST;
+    if (is_tampered_with(sim, message)) {
+        return RESULT_OK;
+    }
     if (request && sim_fault(sim, SIM_MAILBOX_FULL, 2)) {
         return RESULT_AGAIN;
     }
@@ -157,8 +202,9 @@ static void recover(struct sim *sim, struct sim_machine *machine, struct actor_r
 static void make_journal(struct sim *sim, struct sim_machine *machine, const uint64_t *at)
 {
     struct actor_journal *journal = NULL;
-    struct actor_journal_options options = {
-        .log = &machine->stores.journal.port, .durability = ACTOR_DURABLE, .bytes_max = UINT64_MAX};
+    struct actor_journal_options options = {.log = &machine->stores.journal.port,
+                                            .durability = machine->shard_options.durability,
+                                            .bytes_max = UINT64_MAX};
     options.drains[PROTO_DRAIN_STATE] = &machine->actors[SIM_STORAGE].sink;
     options.drains[PROTO_DRAIN_AUDIT] = &machine->actors[SIM_AUDIT].sink;
     memcpy(options.drained, at, sizeof options.drained);
@@ -193,6 +239,10 @@ static void reboot(struct sim *sim, struct proto_message *message, uint64_t valu
 {
     (void)message;
     (void)value;
+    if (sim_fault(sim, SIM_RESHARD, 25)) {
+        sim->machine->shard_count = SIM_SHARDS_MAX + 1 - sim->machine->shard_count;
+        sim->machine->shard_options.shard_count = sim->machine->shard_count;
+    }
     sim_machine_boot(sim);
 }
 
@@ -419,21 +469,24 @@ void sim_machine_init(struct sim *sim)
     sim->machine = machine;
     machine->shard_count = sim_between(&random, 1, SIM_SHARDS_MAX);
     machine->deaths_left = sim_between(&random, 1, 4);
+    machine->durable = !sim_chance(&random, RECKLESS_PERCENT);
+    machine->audited = !sim_chance(&random, RECKLESS_PERCENT);
     for (uint32_t i = 0; i < SIM_ACTOR_COUNT; i++) {
         machine->actors[i] = (struct sim_actor){.sink.send = take_mail,
                                                 .sim = sim,
                                                 .name = (enum sim_actor_name)i,
                                                 .due_ms = ACTOR_NEVER};
     }
-    for (uint32_t i = 0; i < machine->shard_count; i++) {
+    for (uint32_t i = 0; i < SIM_SHARDS_MAX; i++) {
         machine->shard_sinks[i] = &machine->actors[SIM_SHARD + i].sink;
     }
-    bool careless = sim->options.bug == SIM_REPLY_BEFORE_COMMIT;
+    bool careless = !machine->durable || sim->options.bug == SIM_REPLY_BEFORE_COMMIT;
+    machine->deaths_left = machine->durable ? machine->deaths_left : 0;
     machine->shard_options = (struct actor_shard_options){
         .shard_count = machine->shard_count,
         .durability = careless ? ACTOR_NOT_DURABLE : ACTOR_DURABLE,
         .step_blobs = (enum actor_step_blobs)sim_below(&random, 3),
-        .audit = true,
+        .audit = machine->audited,
         .heavy_session_bytes = sim_chance(&random, 25) ? 600 : 1 << 20,
         .hot_bytes_max = sim_chance(&random, 25) ? 1 : 1 << 20,
         .hot_ttl_ms = 10 * 60 * 1000,

@@ -54,6 +54,8 @@ struct sim_machine {
     struct proto_sink *shard_sinks[SIM_SHARDS_MAX];
     struct actor_shard_options shard_options;
     uint32_t shard_count;
+    bool durable; /* else it never dies: nothing was promised */
+    bool audited;
     struct sim_happening *happenings;
     uint32_t happening_count;
     uint32_t happening_capacity;

@@ -82,6 +82,14 @@ struct span block_json(struct block_builder *builder, const char *format, ...)
     return value;
 }
 
+struct span block_name(struct block_builder *builder, const char *format, uint32_t node)
+{
+    char text[32];
+    int bytes = snprintf(text, sizeof text, format, node);
+    ASSERT(bytes > 0 && (size_t)bytes < sizeof text);
+    return arena_copy(builder->arena, span_of(text, (size_t)bytes));
+}
+
 /* ---- nodes and flows ---- */
 
 uint32_t block_node(struct block_builder *builder)
@@ -160,7 +168,7 @@ static bool may_stand(const struct block *block, const struct block_row *row)
 {
     bool room = block->builder->process_count < BLOCK_PROCESSES_MAX - 1;
     return block->depth <= row->depth_max && room &&
-           !(row->racy && block->builder->model->confluent);
+           row->use != (block->builder->model->confluent ? RACY : TAME);
 }
 
 static uint32_t pick(struct block *block)
@@ -298,6 +306,16 @@ static const struct engine_process *find_process(const struct engine_library *se
     (void)project;
     (void)version;
     return engine_definition_find(((const struct sim_library *)self)->definition, id);
+}
+
+struct span sim_model_begins(const struct sim_model *model, struct span name)
+{
+    for (uint32_t i = 0; i < model->begun_count; i++) {
+        if (span_equal(model->begun[i].name, name)) {
+            return model->begun[i].process;
+        }
+    }
+    return SPAN_EMPTY;
 }
 
 static const struct engine_modules *find_modules(const struct engine_library *self,

@@ -11,6 +11,10 @@
 
 #include "tests/simulate/sim.h"
 
+#define SIM_BEGUN_MAX 8u
+
+enum sim_says { SIM_SAYS_NOTHING, SIM_SAYS_MESSAGE, SIM_SAYS_SIGNAL };
+
 /* A node that the outside deals with. What is said to it is always the same. */
 struct sim_task {
     struct span id;
@@ -19,6 +23,16 @@ struct sim_task {
     struct span told;     /* body of the answer to phase callback, or empty */
     struct span callback; /* payload, or empty */
     bool waits;           /* somebody answers by a callback */
+    enum sim_says says;   /* somebody sends it what it listens for: */
+    struct span name;     /* ... by this name, */
+    bool keyed;           /* ... to the one execution, by its `self` */
+    struct span broken;   /* the reply as long as nobody has repaired the module, or empty */
+};
+
+/* A process that a message of that name begins. */
+struct sim_begun {
+    struct span name;
+    struct span process;
 };
 
 struct sim_model {
@@ -28,12 +42,18 @@ struct sim_model {
     bool confluent;
     struct sim_task *tasks;
     uint32_t task_count;
+    struct sim_begun begun[SIM_BEGUN_MAX];
+    uint32_t begun_count;
+    bool needs_peer; /* no execution of it may be given up: another one waits for its message */
 };
 
 /* Fills the report's blocks and rows, too. All memory is the arena's. */
 void sim_model_make(struct sim *sim, struct sim_model *model);
 /* NULL: the outside has nothing to do with it. */
 const struct sim_task *sim_model_task(const struct sim_model *model, struct span node_id);
+
+/* The process that a message of that name begins, or empty. */
+struct span sim_model_begins(const struct sim_model *model, struct span name);
 
 /* ---- the model compiled: what the checks run the core on, apart from the actors' own copy ---- */
 

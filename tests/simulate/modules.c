@@ -3,8 +3,10 @@
  */
 #include "tests/simulate/modules.h"
 
+#include "engine/execution.h"
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
+#include "tests/simulate/clients.h"
 #include "tests/simulate/machine.h"
 #include "tests/simulate/model.h"
 #include "tests/simulate/tap.h"
@@ -85,6 +87,14 @@ static void answer(struct sim *sim, const struct proto_message *call, uint64_t b
 
 /* ---- the work ---- */
 
+/* It fails whatever is asked of it, until an operator has seen to it. */
+static bool is_broken(struct sim *sim, const struct work *work)
+{
+    const struct sim_task *task = sim_model_task(sim->model, work->node_id);
+    return task != NULL && task->broken.count > 0 &&
+           !sim_clients_have_repaired(sim, work->execution_id);
+}
+
 /* True: something went wrong on the way, and was answered. */
 static bool went_wrong(struct sim *sim, const struct proto_message *call, uint64_t boot,
                        struct work *work)
@@ -102,7 +112,7 @@ static bool went_wrong(struct sim *sim, const struct proto_message *call, uint64
         what.status = 503;
         what.retry_after_ms = sim_chance(&sim->schedule, 30) ? 3000 : -1;
     } else if (sim_fault(sim, SIM_LOST_REPLY, 5)) {
-        work->done = true;
+        work->done = work->done || !is_broken(sim, work);
         what.outcome = PROTO_CALL_TIMED_OUT;
         what.reason = span_text("no answer");
         delay_ms = 10000;
@@ -123,17 +133,19 @@ static void arrive(struct sim *sim, struct proto_message *call, uint64_t boot)
         sim_fail(sim, "%.*s is called, which no module serves", SPAN_ARG(work->node_id));
     } else if (!went_wrong(sim, call, boot, work)) {
         bool execute = span_is(phase, "execute");
+        bool broken = execute && is_broken(sim, work);
         struct proto_call_done what = {.outcome = PROTO_CALL_ANSWERED,
                                        .status = execute ? task->status : 200,
                                        .retry_after_ms = -1,
-                                       .body = execute                      ? task->reply
+                                       .body = broken                       ? task->broken
+                                               : execute                    ? task->reply
                                                : span_is(phase, "callback") ? task->told
                                                                             : SPAN_EMPTY};
         uint64_t delay_ms = sim_below(&sim->schedule, 300);
         if (sim_fault(sim, SIM_SLOW_MODULE, 6)) {
             delay_ms = sim_between(&sim->schedule, 1000, 20000);
         }
-        work->done = true;
+        work->done = work->done || !broken;
         answer(sim, call, boot, delay_ms, &what);
         if (sim_fault(sim, SIM_DOUBLED_REPLY, 5)) {
             answer(sim, call, boot, delay_ms + sim_below(&sim->schedule, 500), &what);
@@ -172,15 +184,35 @@ struct proto_sink *sim_modules_sink(struct sim *sim)
     return &sim->modules->sink;
 }
 
-uint32_t sim_modules_done(const struct sim *sim, struct span execution_id, struct span node_id)
+/* <stepId>, or <stepId>/r1 after an operator's retry; not /cb/1, /cancel (interfaces.md 3). */
+static bool is_of_step(struct span key)
+{
+    const uint8_t *slash = memchr(key.bytes, '/', key.count);
+    return slash == NULL || (slash + 2 < key.bytes + key.count && slash[1] == 'r');
+}
+
+/* Of the run that the execution is in? A key begins with its step's id, which is one of the run. */
+static bool is_of_run(const struct engine_execution *execution, struct span key)
+{
+    char step_id[UUID_TEXT_BYTES + 1];
+    for (uint32_t i = 1; i <= execution->sequence && execution->run > 1; i++) {
+        uuid_format(engine_step_id(execution, i), step_id);
+        if (memcmp(key.bytes, step_id, UUID_TEXT_BYTES) == 0) {
+            return true;
+        }
+    }
+    return execution->run == 1;
+}
+
+uint32_t sim_modules_done(const struct sim *sim, const struct engine_execution *execution,
+                          struct span node_id)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < sim->modules->work_count; i++) {
         const struct work *work = &sim->modules->works[i];
-        bool of_step =
-            memchr(work->key.bytes, '/', work->key.count) == NULL; /* not /cb/1, /cancel */
-        count += work->done && of_step && span_equal(work->execution_id, execution_id) &&
-                 span_equal(work->node_id, node_id);
+        count += work->done && is_of_step(work->key) &&
+                 span_equal(work->execution_id, execution_id_span(&execution->id)) &&
+                 span_equal(work->node_id, node_id) && is_of_run(execution, work->key);
     }
     return count;
 }

@@ -12,7 +12,10 @@
 void sim_modules_init(struct sim *sim);
 /* PROTO_CALL and PROTO_CALL_CANCEL. */
 struct proto_sink *sim_modules_sink(struct sim *sim);
-/* How often work of this node was done for this execution, repeats under the same key left out. */
-uint32_t sim_modules_done(const struct sim *sim, struct span execution_id, struct span node_id);
+/* How often work of this node was done in the run that the execution is in, repeats under the same
+ * key left out. */
+struct engine_execution;
+uint32_t sim_modules_done(const struct sim *sim, const struct engine_execution *execution,
+                          struct span node_id);
 
 #endif

@@ -26,6 +26,10 @@ enum sim_bug {
     SIM_JOIN_COUNTS_TOKENS,  /* a join fires by the number of tokens, whatever flows they are on */
     SIM_LOST_TIMER,          /* a loop forgets when its actor wants to be woken */
     SIM_REPLY_BEFORE_COMMIT, /* effects leave when the commit is sent, not when it is durable */
+    SIM_MESSAGE_TWICE,   /* a keeper does not hear that its message was taken, and gives it again */
+    SIM_MESSAGE_LOST,    /* a message is lost between its keeper and whom it is for */
+    SIM_HANDLER_TWICE,   /* what can be compensated is noted twice */
+    SIM_LOG_INDEX_TWICE, /* two logs get the same index */
     SIM_BUG_COUNT
 };
 
@@ -72,6 +76,7 @@ struct sim {
     struct sim_tap *tap;
     struct sim_modules *modules;
     struct sim_clients *clients;
+    struct sim_letters *letters;
 };
 
 /* The run has failed; the first reason is kept. */

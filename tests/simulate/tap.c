@@ -14,6 +14,7 @@
 #include "proto/wire/writer.h"
 #include "tests/simulate/books.h"
 #include "tests/simulate/clients.h"
+#include "tests/simulate/letters.h"
 #include "tests/simulate/machine.h"
 
 enum { SCRATCH_BLOCK_BYTES = 64 << 10 };
@@ -23,7 +24,8 @@ enum { SCRATCH_BLOCK_BYTES = 64 << 10 };
 struct committed {
     struct committed *newer;
     uint64_t event_sequence;
-    uint32_t sequence;  /* steps */
+    uint32_t run;
+    uint32_t sequence;  /* steps of the run */
     uint32_t call_last; /* calls */
     bool ended;
     struct sim_books books;
@@ -182,16 +184,52 @@ static void follow(struct sim_tap *tap, struct tracked *tracked,
                 encoded(tracked->shadow, &tap->scratch));
 }
 
+/* One that nobody asked for by its id: a message has begun it. */
+static struct tracked *adopt(struct sim *sim, const struct engine_execution *execution)
+{
+    if (sim->tap->count == SIM_EXECUTIONS_MAX) {
+        sim_fail(sim, "more executions begin than the simulator has room for");
+        return NULL;
+    }
+    sim_tap_track(sim, execution->id);
+    sim_clients_adopt(sim, execution->id);
+    return &sim->tap->tracked[sim->tap->count - 1];
+}
+
+/* A message came, or has begun it. */
+static void note_letter(struct sim *sim, const struct tracked *tracked,
+                        const struct engine_event *event, uint64_t event_sequence)
+{
+    uint32_t number = (uint32_t)(tracked - sim->tap->tracked);
+    if (event->type == ENGINE_EVENT_CREATED && sim_clients_are_adopted(sim, number) &&
+        !sim_letters_begun(sim, number, event_sequence, execution_id_span(&tracked->id))) {
+        sim_fail(sim, "%s: begins, and no message is its own", tracked->id.text);
+    } else if (event->type == ENGINE_EVENT_CAUGHT && event->text.count > 0) {
+        sim_letters_caught(sim, number, event_sequence, event->text);
+    }
+}
+
 static void take_events(struct sim *sim, const struct engine_execution *execution,
                         const struct engine_output *output, uint32_t from)
 {
     struct sim_tap *tap = sim->tap;
-    struct tracked *tracked = find_of(tap, execution);
     if (output->event_count == from || sim_failed(sim)) {
         return;
     }
-    ASSERT(tracked != NULL);
+    struct tracked *tracked = find_of(tap, execution);
+    if (tracked == NULL) {
+        tracked = adopt(sim, execution);
+    }
+    if (tracked == NULL) {
+        sim_fail(sim, "%s: begins, and nobody has asked for it", execution->id.text);
+        return;
+    }
     arena_clear(&tap->scratch);
+    for (uint32_t i = from; i < output->event_count && sim->options.trace; i++) {
+        sim_trace(sim, "    %s: %s token %u node %u", tracked->id.text,
+                  engine_event_name(output->events[i].type), output->events[i].token,
+                  output->events[i].node);
+    }
     book(tap, tracked, execution, output, from);
     if (sim_failed(sim)) {
         return; /* the shadow would assert */
@@ -201,11 +239,7 @@ static void take_events(struct sim *sim, const struct engine_execution *executio
         if (output->events[i].type == ENGINE_EVENT_ENTERED) {
             count_step(sim, tracked, &output->events[i]);
         }
-        if (sim->options.trace) {
-            sim_trace(sim, "    %s: %s token %u node %u", tracked->id.text,
-                      engine_event_name(output->events[i].type), output->events[i].token,
-                      output->events[i].node);
-        }
+        note_letter(sim, tracked, &output->events[i], output->first_event_sequence + i);
     }
     sim_clients_notice(sim, (uint32_t)(tracked - tap->tracked));
 }
@@ -320,6 +354,7 @@ static struct committed *committed_new(const struct tracked *tracked, struct spa
     struct committed *committed = malloc(sizeof *committed + bytes.count);
     ASSERT(committed != NULL);
     *committed = (struct committed){.event_sequence = tracked->shadow->event_sequence,
+                                    .run = tracked->shadow->run,
                                     .sequence = tracked->shadow->sequence,
                                     .call_last = tracked->shadow->call_last,
                                     .ended = tracked->shadow->end != ENGINE_END_NONE,
@@ -403,6 +438,8 @@ static void commit_record(struct sim_tap *tap, const struct proto_record *record
         sim_fail(tap->sim, "%s: a commit holds what never happened", tracked->id.text);
         return;
     }
+    sim_trace(tap->sim, "    %s: %s %llu in a commit", tracked->id.text,
+              snapshot ? "snapshot" : "events from", (unsigned long long)record->number);
     struct span bytes = encoded(tracked->shadow, &tap->scratch);
     uint64_t next = tracked->newest == NULL ? 1 : tracked->newest->event_sequence + 1;
     if (snapshot) {
@@ -413,6 +450,19 @@ static void commit_record(struct sim_tap *tap, const struct proto_record *record
     }
     if (committed_at(tracked, tracked->shadow->event_sequence) == NULL) {
         keep_committed(tracked, committed_new(tracked, bytes));
+    }
+    sim_letters_commit_of(tap->sim, (uint32_t)(tracked - tap->tracked));
+}
+
+static bool is_letter(const struct proto_record *record)
+{
+    return record->kind == PROTO_RECORD_MESSAGE || record->kind == PROTO_RECORD_MESSAGE_TAKEN;
+}
+
+static void commit_letter(struct sim_tap *tap, const struct proto_record *record)
+{
+    if (is_letter(record)) {
+        sim_letters_commit(tap->sim, record);
     }
 }
 
@@ -433,7 +483,9 @@ void sim_tap_committed(struct sim *sim, struct span records)
 {
     struct sim *before = begin();
     arena_clear(&sim->tap->scratch);
+    each_record(sim->tap, records, commit_letter);
     each_record(sim->tap, records, commit_record);
+    sim_letters_committed(sim);
     listening = before;
 }
 
@@ -461,6 +513,9 @@ static uint64_t end_of_record(const struct proto_record *record)
 
 static void append_record(struct sim_tap *tap, const struct proto_record *record)
 {
+    if (is_letter(record)) {
+        sim_letters_appended(tap->sim, record);
+    }
     uint64_t end = end_of_record(record);
     struct tracked *tracked = end == 0 ? NULL : find(tap, record->execution_id);
     if (tracked != NULL && end > tracked->appended) {
@@ -475,6 +530,7 @@ void sim_tap_appended(struct sim *sim, struct span records)
 
 void sim_tap_synced(struct sim *sim, bool well)
 {
+    sim_letters_synced(sim, well);
     for (uint32_t i = 0; i < sim->tap->count; i++) {
         struct tracked *tracked = &sim->tap->tracked[i];
         if (!well) {
@@ -497,6 +553,9 @@ void sim_tap_call_leaves(struct sim *sim, const struct proto_call *call)
 {
     struct tracked *tracked = find(sim->tap, execution_id_span(&call->execution_id));
     ASSERT(tracked != NULL);
+    if (!sim->machine->durable) {
+        return;
+    }
     const struct committed *durable = durable_of(tracked);
     if (durable == NULL || durable->call_last < call->attempt) {
         sim_fail(sim, "%s: call %u leaves, the newest that is durable is %u", tracked->id.text,
@@ -508,12 +567,14 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
 {
     struct span id = wire_string_or(wire_find_text(reply->body, "executionId"), "");
     struct tracked *tracked = reply->ok ? find(sim->tap, id) : NULL;
-    if (tracked == NULL) {
+    if (tracked == NULL || !sim->machine->durable) {
         return;
     }
     int64_t sequence = wire_int_or(wire_find_text(reply->body, "sequence"), 0);
     const struct committed *durable = durable_of(tracked);
-    if (durable == NULL || sequence > durable->sequence) {
+    int64_t run = wire_int_or(wire_find_text(reply->body, "run"), 0);
+    if (durable == NULL || run > durable->run ||
+        (run == durable->run && sequence > durable->sequence)) {
         sim_fail(sim, "%s: a reply tells of step %lld, the newest that is durable is %lld",
                  tracked->id.text, (long long)sequence,
                  durable == NULL ? 0ll : (long long)durable->sequence);
@@ -588,6 +649,7 @@ static uint64_t read_disk(struct sim_tap *tap, const struct tracked *tracked)
 
 static void go_back_to(struct sim_tap *tap, struct tracked *tracked, uint64_t event_sequence)
 {
+    sim_letters_go_back(tap->sim, (uint32_t)(tracked - tap->tracked), event_sequence);
     forget_after(tracked, event_sequence);
     drop_shadow(tracked);
     tracked->appended = tracked->durable = event_sequence;
@@ -635,6 +697,7 @@ void sim_tap_recovery_ends(struct sim *sim)
     for (uint32_t i = 0; i < sim->tap->count && !sim_failed(sim); i++) {
         judge_return(sim->tap, &sim->tap->tracked[i]);
     }
+    sim_letters_come_back(sim);
 }
 
 /* ---- life ---- */
@@ -668,6 +731,20 @@ const struct engine_execution *sim_tap_shadow(struct sim *sim, uint32_t executio
 {
     ASSERT(execution < sim->tap->count);
     return sim->tap->tracked[execution].shadow;
+}
+
+bool sim_tap_has_settled(struct sim *sim, uint32_t execution)
+{
+    const struct tracked *tracked = &sim->tap->tracked[execution];
+    ASSERT(execution < sim->tap->count);
+    return tracked->shadow == NULL || (tracked->shadow->end != ENGINE_END_NONE &&
+                                       tracked->durable == tracked->shadow->event_sequence);
+}
+
+uint32_t sim_tap_callbacks(struct sim *sim, uint32_t execution)
+{
+    ASSERT(execution < sim->tap->count);
+    return sim->tap->tracked[execution].books.callbacks;
 }
 
 const struct sim_library *sim_tap_library(struct sim *sim)

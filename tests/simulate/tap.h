@@ -38,6 +38,10 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply);
 
 /* The newest state of an execution, durable or not; NULL: there is none. */
 const struct engine_execution *sim_tap_shadow(struct sim *sim, uint32_t execution);
+/* It has ended for good and durably, or there is none. */
+bool sim_tap_has_settled(struct sim *sim, uint32_t execution);
+/* How many callbacks it has taken. */
+uint32_t sim_tap_callbacks(struct sim *sim, uint32_t execution);
 /* The model as the checks have compiled it. */
 const struct sim_library *sim_tap_library(struct sim *sim);
 
