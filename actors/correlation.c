@@ -308,8 +308,10 @@ void actor_correlation_take(struct actor_correlation *correlation, struct actor_
     free(letter);
 }
 
-static struct actor_subscription *oldest_free(const struct actor_correlation *correlation,
-                                              const struct actor_letter *letter, struct span key)
+/* Among those with that key; `busy`: also of listeners that have no time. */
+static struct actor_subscription *oldest_of(const struct actor_correlation *correlation,
+                                            const struct actor_letter *letter, struct span key,
+                                            bool busy)
 {
     struct actor_subscription *oldest = NULL;
     for (struct actor_link *link =
@@ -317,7 +319,7 @@ static struct actor_subscription *oldest_free(const struct actor_correlation *co
          link != NULL; link = actor_table_again(link)) {
         struct actor_subscription *subscription = ACTOR_OWNER(actor_subscription, link, link);
         if (fits(subscription, letter) && span_equal(subscription->key, key) &&
-            !subscription->listener->busy &&
+            (busy || !subscription->listener->busy) &&
             (oldest == NULL || subscription->order < oldest->order)) {
             oldest = subscription;
         }
@@ -329,11 +331,18 @@ struct actor_listener *actor_correlation_taker(const struct actor_correlation *c
                                                const struct actor_letter *letter)
 {
     const struct actor_subscription *taker =
-        oldest_free(correlation, letter, letter->published.key);
+        oldest_of(correlation, letter, letter->published.key, false);
     if (taker == NULL && letter->published.key.count > 0) {
-        taker = oldest_free(correlation, letter, SPAN_EMPTY);
+        taker = oldest_of(correlation, letter, SPAN_EMPTY, false);
     }
     return taker == NULL ? NULL : taker->listener;
+}
+
+bool actor_correlation_is_wanted(const struct actor_correlation *correlation,
+                                 const struct actor_letter *letter)
+{
+    return oldest_of(correlation, letter, letter->published.key, true) != NULL ||
+           oldest_of(correlation, letter, SPAN_EMPTY, true) != NULL;
 }
 
 static struct actor_letter *older(struct actor_letter *a, struct actor_letter *b)

@@ -41,6 +41,7 @@ struct actor_letter {
     struct actor_alarm alarm; /* Unix ms: when it expires, or is to be tried again */
     uint64_t order;
     bool handed;                    /* it is on its way to a listener, or to a start */
+    bool awaited;                   /* without any time to live: who wanted it had no time */
     struct proto_publish published; /* spans in own memory, behind the struct */
 };
 
@@ -97,8 +98,8 @@ struct actor_letter *actor_correlation_find(const struct actor_correlation *corr
  * comes, whatever the clock of another shard says. */
 static inline bool actor_correlation_lives(const struct actor_letter *letter, int64_t unix_ms)
 {
-    return letter->published.expires_ms > unix_ms &&
-           letter->published.expires_ms > letter->published.at_ms;
+    return letter->awaited || (letter->published.expires_ms > unix_ms &&
+                               letter->published.expires_ms > letter->published.at_ms);
 }
 /* Frees it. */
 void actor_correlation_take(struct actor_correlation *correlation, struct actor_letter *letter);
@@ -106,6 +107,9 @@ void actor_correlation_take(struct actor_correlation *correlation, struct actor_
  */
 struct actor_listener *actor_correlation_taker(const struct actor_correlation *correlation,
                                                const struct actor_letter *letter);
+/* Is anybody for whom it is, busy or not? */
+bool actor_correlation_is_wanted(const struct actor_correlation *correlation,
+                                 const struct actor_letter *letter);
 /* The oldest that the listener may be given at that time; NULL: none, or it is busy. */
 struct actor_letter *actor_correlation_next(const struct actor_correlation *correlation,
                                             const struct actor_listener *listener, int64_t unix_ms);

@@ -59,6 +59,22 @@ Test(correlation, an_equal_key_goes_before_none_and_the_oldest_before_the_newer)
     actor_correlation_release(&correlation);
 }
 
+Test(correlation, who_has_no_time_wants_its_message_still)
+{
+    struct actor_correlation correlation;
+    actor_correlation_init(&correlation);
+    listen(&correlation, "e", "paid", "");
+    actor_correlation_listener(&correlation, span_text("e"))->busy = true;
+    struct actor_letter *letter = publish(&correlation, "m1", "k");
+
+    cr_expect_null(actor_correlation_taker(&correlation, letter));
+    cr_expect(actor_correlation_is_wanted(&correlation, letter));
+    actor_correlation_refused(&correlation, span_text("e"), letter);
+    cr_expect_not(actor_correlation_is_wanted(&correlation, letter));
+
+    actor_correlation_release(&correlation);
+}
+
 Test(correlation, a_listener_is_given_the_oldest_that_lives_and_is_on_no_way)
 {
     struct actor_correlation correlation;

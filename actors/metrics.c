@@ -79,6 +79,8 @@ static const struct shard_series {
            "Executions in memory with a segment under way."),
     SERIES(waiting, "strider_executions_waiting", "gauge", "waiting",
            "Executions parked until something comes."),
+    SERIES(letters, "strider_messages_waiting", "gauge", "messagesWaiting",
+           "Messages that nobody has taken yet."),
     SERIES(damaged, "strider_executions_damaged", "gauge", "damaged",
            "Executions set aside: see the log."),
     SERIES(steps, "strider_steps_total", "counter", "steps", "Steps done."),

@@ -148,6 +148,12 @@ static enum result route_publish(struct actor_router *router, struct proto_messa
         return refuse_text(router, request, PROTO_ERROR_StorageFailed,
                            "the journal takes no more messages: it is full or stalled");
     }
+    if ((*request)->as.request.operation == PROTO_OP_MESSAGE &&
+        router->letters(router->owner) >= LIMIT_MESSAGES) {
+        actor_count_shared(&router->overloaded);
+        return refuse_text(router, request, PROTO_ERROR_Overloaded,
+                           "too many messages wait to be taken");
+    }
     if (text_of(fields, ACTOR_FIELD_NAME).count == 0) {
         return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
                            "name must be the name of a message or signal");

@@ -24,6 +24,8 @@ struct actor_router {
     const struct actor_journal_counters *journal; /* full: no starts */
     /* What `stats` tells: pairs into an open map, returns how many. Any thread. */
     uint32_t (*stats)(void *owner, struct wire_writer *writer);
+    /* How many messages wait to be taken, over all shards. Any thread. */
+    uint64_t (*letters)(void *owner);
     void *owner;
     _Atomic bool open;    /* false: RESULT_CLOSED */
     _Atomic bool closing; /* starts are answered ShuttingDown */

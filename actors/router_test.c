@@ -20,6 +20,7 @@ struct fixture {
     struct proto_sink *sinks[SHARDS];
     struct fixture_sink registry, audit, client;
     struct arena arena;
+    uint64_t letters;
 };
 
 static uint32_t no_stats(void *owner, struct wire_writer *writer)
@@ -27,6 +28,11 @@ static uint32_t no_stats(void *owner, struct wire_writer *writer)
     (void)owner;
     wire_pair_int(writer, "shards", SHARDS);
     return 1;
+}
+
+static uint64_t count_letters(void *owner)
+{
+    return ((struct fixture *)owner)->letters;
 }
 
 static void begin(struct fixture *fixture)
@@ -46,6 +52,8 @@ static void begin(struct fixture *fixture)
     fixture->router.audit = &fixture->audit.sink;
     fixture->router.journal = &fixture->journal;
     fixture->router.stats = no_stats;
+    fixture->router.letters = count_letters;
+    fixture->router.owner = fixture;
     fixture->router.open = true;
     arena_init(&fixture->arena, 4096, 1 << 20);
 }
@@ -195,6 +203,23 @@ Test(router, lets_nothing_that_changes_something_pass_while_the_journal_is_full)
     shard_asked(&fixture);
     cr_assert_eq(ask(&fixture, "{\"op\":\"definitions\"}"), RESULT_OK);
     cr_assert_eq(fixture.registry.count, 1);
+    end(&fixture);
+}
+
+Test(router, takes_no_message_more_when_too_many_wait_but_signals)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    fixture.letters = LIMIT_MESSAGES;
+
+    cr_expect_str_eq(refusal(&fixture, "{\"op\":\"message\",\"name\":\"paid\"}"), "Overloaded");
+    cr_assert_eq(ask(&fixture, "{\"op\":\"signal\",\"name\":\"stop\"}"), RESULT_OK);
+    (void)shard_asked(&fixture);
+    clear(&fixture);
+    fixture.letters = LIMIT_MESSAGES - 1;
+    cr_assert_eq(ask(&fixture, "{\"op\":\"message\",\"name\":\"paid\"}"), RESULT_OK);
+    (void)shard_asked(&fixture);
+    clear(&fixture);
     end(&fixture);
 }
 

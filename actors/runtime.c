@@ -262,6 +262,16 @@ static enum result start_threads(struct actor_runtime *runtime)
     return result;
 }
 
+static uint64_t count_letters(void *owner)
+{
+    const struct actor_runtime *runtime = owner;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
+        count += actor_count_read(&actor_shard_counters(runtime->shards[i])->letters);
+    }
+    return count;
+}
+
 static void open_router(struct actor_runtime *runtime)
 {
     struct actor_router *router = &runtime->router;
@@ -271,6 +281,7 @@ static void open_router(struct actor_runtime *runtime)
     router->audit = &runtime->audit_loop.sink;
     router->journal = actor_journal_counters(runtime->journal);
     router->stats = actor_stats;
+    router->letters = count_letters;
     router->owner = runtime;
     atomic_store_explicit(&router->open, true, memory_order_release);
 }

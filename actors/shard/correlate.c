@@ -10,7 +10,12 @@
 #include "proto/log.h"
 #include "proto/wire/reader.h"
 
-enum { RETRY_MS = 1000 };
+enum {
+    RETRY_MS = 1000,
+    RINGS_AT_ONCE = 512, /* letters whose alarm is seen to in one turn; the next is due at once */
+};
+/* What executions publish is taken beyond the router's limit; this much of it is kept in memory. */
+#define LETTERS_MAX (2u * LIMIT_MESSAGES)
 
 struct proto_message *shard_publish_message(enum proto_message_type type,
                                             const struct proto_publish *published)
@@ -101,9 +106,9 @@ static enum result start(struct actor_shard *shard, const struct proto_publish *
 static void retry_later(struct actor_shard *shard, struct actor_letter *letter)
 {
     int64_t due_ms = shard->now.unix_ms + RETRY_MS;
+    bool in_time = due_ms < letter->published.expires_ms || letter->awaited;
     actor_correlation_remind(&shard->correlation, letter,
-                             due_ms < letter->published.expires_ms ? due_ms
-                                                                   : letter->published.expires_ms);
+                             in_time ? due_ms : letter->published.expires_ms);
 }
 
 static void hand_to(struct actor_shard *shard, struct actor_letter *letter,
@@ -124,6 +129,12 @@ static void hand_now(struct actor_shard *shard, struct actor_letter *letter)
     struct actor_listener *taker = actor_correlation_taker(&shard->correlation, letter);
     if (taker != NULL) {
         hand_to(shard, letter, taker);
+        return;
+    }
+    if (actor_correlation_is_wanted(&shard->correlation, letter)) {
+        /* For somebody who has no time now; whether that one will take it is not known yet. */
+        letter->awaited = letter->published.expires_ms <= letter->published.at_ms;
+        retry_later(shard, letter);
         return;
     }
     enum result result = start(shard, &letter->published, ENGINE_ON_MESSAGE, false);
@@ -171,6 +182,24 @@ static void signal_one(void *owner, const struct execution_id *id)
 
 /* ---- what comes ---- */
 
+static enum result keep(struct actor_shard *shard, const struct proto_publish *published,
+                        struct actor_letter **letter)
+{
+    *letter = NULL;
+    if (actor_correlation_count(&shard->correlation) >= LETTERS_MAX) {
+        return RESULT_LIMIT;
+    }
+    enum result result = actor_correlation_add(&shard->correlation, published, letter);
+    actor_count_set(&shard->counters.letters, actor_correlation_count(&shard->correlation));
+    return result;
+}
+
+static void drop(struct actor_shard *shard, struct actor_letter *letter)
+{
+    actor_correlation_take(&shard->correlation, letter);
+    actor_count_set(&shard->counters.letters, actor_correlation_count(&shard->correlation));
+}
+
 void shard_published(struct actor_shard *shard, const struct proto_publish *published)
 {
     if (published->is_signal) {
@@ -184,13 +213,13 @@ void shard_published(struct actor_shard *shard, const struct proto_publish *publ
         return;
     }
     struct actor_letter *letter;
-    enum result result = actor_correlation_add(&shard->correlation, published, &letter);
+    enum result result = keep(shard, published, &letter);
     if (result == RESULT_OK) {
         actor_correlation_remind(&shard->correlation, letter, published->expires_ms);
         hand_now(shard, letter);
     } else if (result == RESULT_LIMIT) {
         /* The journal has it: the next start delivers it. */
-        log_line(LOG_CRITICAL, "MESSAGE-SET-ASIDE", "messageId=%.*s reason=\"no memory\"",
+        log_line(LOG_CRITICAL, "MESSAGE-SET-ASIDE", "messageId=%.*s reason=\"no room\"",
                  SPAN_ARG(published->id));
     }
 }
@@ -198,7 +227,7 @@ void shard_published(struct actor_shard *shard, const struct proto_publish *publ
 enum result shard_keep_message(struct actor_shard *shard, const struct proto_publish *published)
 {
     struct actor_letter *letter;
-    enum result result = actor_correlation_add(&shard->correlation, published, &letter);
+    enum result result = keep(shard, published, &letter);
     if (result == RESULT_OK) {
         actor_correlation_remind(&shard->correlation, letter, shard->now.unix_ms);
     }
@@ -252,7 +281,7 @@ void shard_delivered(struct actor_shard *shard, const struct proto_publish *deli
     struct span id = execution_id_span(&delivered->execution_id);
     struct actor_letter *letter = actor_correlation_find(&shard->correlation, delivered->id);
     if (letter != NULL && delivered->result == RESULT_OK) {
-        actor_correlation_take(&shard->correlation, letter);
+        drop(shard, letter);
         letter = NULL;
     }
     if (letter != NULL) {
@@ -275,17 +304,22 @@ void shard_delivered(struct actor_shard *shard, const struct proto_publish *deli
 void shard_letters_ring(struct actor_shard *shard)
 {
     struct actor_letter *letter;
-    while ((letter = actor_correlation_due(&shard->correlation, shard->now.unix_ms)) != NULL) {
-        bool expired = letter->published.expires_ms <= shard->now.unix_ms;
-        if (!expired || letter->handed) {
+    for (uint32_t i = 0;
+         i < RINGS_AT_ONCE &&
+         (letter = actor_correlation_due(&shard->correlation, shard->now.unix_ms)) != NULL;
+         i++) {
+        bool over = letter->published.expires_ms <= shard->now.unix_ms;
+        letter->awaited =
+            letter->awaited && actor_correlation_is_wanted(&shard->correlation, letter);
+        if (!over || letter->handed || letter->awaited) {
             actor_correlation_remind(&shard->correlation, letter,
-                                     expired ? shard->now.unix_ms + RETRY_MS
-                                             : letter->published.expires_ms);
+                                     over ? shard->now.unix_ms + RETRY_MS
+                                          : letter->published.expires_ms);
             hand(shard, letter);
             continue;
         }
         record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_MESSAGE_TAKEN,
                                                            .name = letter->published.id});
-        actor_correlation_take(&shard->correlation, letter);
+        drop(shard, letter);
     }
 }

@@ -87,11 +87,6 @@ void asking_publish(struct actor_shard *shard, struct asking *asking)
                            "the journal cannot be written");
         return;
     }
-    if (actor_correlation_count(&shard->correlation) >= LIMIT_MESSAGES) {
-        asking_refuse_text(shard, asking, PROTO_ERROR_Overloaded,
-                           "too many messages wait to be taken");
-        return;
-    }
     struct span id = execution_id_span(&asking->id);
     struct span payload = asking_field(asking, ACTOR_FIELD_PAYLOAD);
     struct proto_publish published = {
@@ -233,6 +228,10 @@ void shard_deliver(struct actor_shard *shard, struct proto_message *message,
         take(shard, work, message);
         break;
     case SHARD_FAILED:
+        if (published->is_signal) {
+            log_line(LOG_ERROR, "SIGNAL-LOST", "executionId=%s reason=\"it cannot be fetched\"",
+                     id.text);
+        }
         answer(shard, message->reply_to, published, RESULT_AGAIN, 0);
         break;
     case SHARD_ABSENT:

@@ -43,6 +43,7 @@ struct actor_shard_counters {
     actor_counter started, completed, failed, aborted;
     actor_counter live;    /* gauge: segments under way */
     actor_counter waiting; /* gauge: parked */
+    actor_counter letters; /* gauge: messages kept that nobody has taken */
     actor_counter pending; /* gauge: requests unanswered */
     actor_counter steps, calls, commits, record_bytes;
     actor_counter hot_hits, hot_misses, hot_bytes;

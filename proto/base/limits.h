@@ -35,7 +35,7 @@
 /* Actors */
 #define LIMIT_ACTOR_BATCH         256u              /* messages handled per turn of a mailbox */
 #define LIMIT_REQUESTS_REMEMBERED 100000u           /* requestIds a shard keeps, newest win */
-#define LIMIT_MESSAGES            1000000u          /* messages a shard keeps that nobody took */
+#define LIMIT_MESSAGES            1000000u          /* messages kept that nobody took */
 #define LIMIT_REQUEST_KEPT_MS     (10u * 60 * 1000) /* ...and for how long (interfaces.md 2) */
 
 #endif

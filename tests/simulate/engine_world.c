@@ -436,6 +436,12 @@ static uint32_t no_stats(void *owner, struct wire_writer *writer)
     return 0;
 }
 
+static uint64_t no_letters(void *owner)
+{
+    (void)owner;
+    return 0;
+}
+
 static void open_router(struct engine_world *world)
 {
     actor_router_init(&world->router);
@@ -445,6 +451,7 @@ static void open_router(struct engine_world *world)
     world->router.audit = &world->audit_node.sink;
     world->router.journal = actor_journal_counters(world->journal);
     world->router.stats = no_stats;
+    world->router.letters = no_letters;
     world->router.open = true;
 }
 

@@ -240,7 +240,7 @@ static void come_back(struct sim *sim, struct letter *letter)
     } else if (!kept && !over && letter->struck && letter->expires_ms > sim->now.unix_ms) {
         sim_fail(sim, "message %.*s was struck out, and what it did is lost", SPAN_ARG(letter->id));
     }
-    letter->gone = !kept && !over && !letter->struck;
+    letter->gone = !kept && !over && !letter->struck && !letter->durable;
     letter->appended = letter->durable = !letter->gone;
     letter->struck = letter->struck_durable = !kept && !letter->gone;
     letter->struck_in = letter->struck ? letter->struck_in : 0;

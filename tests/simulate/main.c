@@ -114,6 +114,9 @@ static void show_failure(const struct sim_options *options, const struct sim_rep
     struct sim_options small = *options;
     struct sim_report its = *report;
     printf("seed %" PRIu64 " FAILED: %s\n", options->seed, report->failure);
+    if (options->bug != SIM_NO_BUG) {
+        return; /* it is what was looked for */
+    }
     bool replays = sim_shrink(&small, &its);
     printf(replays ? "  replay: simulate " : "  THE SAME SEED DOES NOT FAIL AGAIN: simulate ");
     sim_print_options(&small);
