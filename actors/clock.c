@@ -17,6 +17,11 @@ static int64_t read_ns(clockid_t which)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+uint64_t actor_clock_monotonic_ms(void)
+{
+    return (uint64_t)(read_ns(CLOCK_BOOTTIME) / 1000000);
+}
+
 struct actor_time actor_clock_now(struct actor_clock *clock)
 {
     /* The distance of the two clocks is rounded, not each of them: so all threads find the same

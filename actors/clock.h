@@ -33,6 +33,8 @@ struct actor_clock {
 };
 
 struct actor_time actor_clock_now(struct actor_clock *clock);
+/* Of all clocks the same; any thread. */
+uint64_t actor_clock_monotonic_ms(void);
 /* The same from given readings: pure, for the test and the simulator. */
 struct actor_time actor_clock_reckon(struct actor_clock *clock, int64_t wall_ms,
                                      uint64_t monotonic_ms);

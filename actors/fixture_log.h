@@ -105,7 +105,7 @@ static inline void fixture_log_init(struct fixture_log *log)
                                                    .reader_next = fixture_reader_next,
                                                    .reader_close = fixture_reader_close};
     *log = (struct fixture_log){.journal.ops = &ops};
-    arena_init(&log->arena, 4096, 16 << 20);
+    arena_init(&log->arena, 4096, (size_t)128 << 20);
 }
 
 static inline void fixture_log_release(struct fixture_log *log)

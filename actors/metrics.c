@@ -30,6 +30,13 @@ static void add(struct page *page, const char *format, ...)
     page->bytes += bytes < 0 ? 0 : (size_t)bytes < room ? (size_t)bytes : room - 1;
 }
 
+/* Since a monotonic time; 0: since none. It goes on while nothing else happens. */
+static uint64_t age_ms(uint64_t since_ms)
+{
+    uint64_t now_ms = actor_clock_monotonic_ms();
+    return since_ms == 0 || since_ms > now_ms ? 0 : now_ms - since_ms;
+}
+
 static void series(struct page *page, const char *name, const char *type, const char *help)
 {
     add(page, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -172,7 +179,7 @@ static void storage_page(struct page *page, const struct actor_runtime *runtime)
     one(page, "strider_blobs_retried_total", "counter", "Batches tried again.",
         actor_count_read(&blob->retried));
     one(page, "strider_blobs_oldest_age_milliseconds", "gauge", "Age of the batch under way.",
-        actor_count_read(&blob->oldest_age_ms));
+        age_ms(actor_count_read(&blob->oldest_since_ms)));
     one(page, "strider_state_records_total", "counter", "Records folded into the state table.",
         actor_count_read(&state->records));
     one(page, "strider_state_flushes_total", "counter", "Flushes of the state table.",

@@ -49,7 +49,8 @@ enum actor_field_rule {
     X(TTL, "ttlMs", COUNT)                                                                         \
     X(INCLUDE, "include", ANY)                                                                     \
     X(TO_VERSION, "toVersion", COUNT)                                                              \
-    X(MAPPING, "mapping", MAP)
+    X(MAPPING, "mapping", MAP)                                                                     \
+    X(FROM, "from", COUNT)
 
 enum actor_field {
 #define X(symbol, name, rule) ACTOR_FIELD_##symbol,

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "actors/drain/step_pages.h"
 #include "actors/pace.h"
 #include "actors/queue.h"
 #include "proto/base/assert.h"
@@ -32,8 +33,9 @@ struct actor_storage {
     struct arena arena;
     struct actor_queue
         waiting; /* PROTO_AWAIT, and PROTO_FETCH of blobs: until `stored` has passed as.…position */
-    struct actor_queue reading; /* PROTO_FETCH of blobs that the port is asked for, in order */
-    uint64_t pump_ms;           /* ACTOR_NEVER: nothing announced */
+    struct actor_queue reading;    /* PROTO_FETCH of blobs that the port is asked for, in order */
+    struct actor_step_pages pages; /* step blobs that replay asks for */
+    uint64_t pump_ms;              /* ACTOR_NEVER: nothing announced */
     uint64_t flush_ms;
     uint64_t blob_ms;                            /* when the blob drain wants to go on by itself */
     uint64_t state_durable, blob_durable;        /* as the state table says */
@@ -52,6 +54,7 @@ enum result actor_storage_new(const struct actor_storage_options *options,
     }
     storage->magic = STORAGE_MAGIC;
     storage->options = *options;
+    storage->pages = (struct actor_step_pages){.blob = options->blob, .self = options->self};
     storage->pump_ms = 0; /* look once at the start */
     storage->flush_ms = ACTOR_NEVER;
     storage->blob_ms = ACTOR_NEVER;
@@ -98,6 +101,7 @@ void actor_storage_free(struct actor_storage *storage)
     actor_blob_drain_free(storage->blob);
     actor_queue_clear(&storage->waiting);
     actor_queue_clear(&storage->reading);
+    actor_step_pages_release(&storage->pages);
     arena_release(&storage->arena);
     storage->magic = 0;
     free(storage);
@@ -219,6 +223,8 @@ static void serve_waiting(struct actor_storage *storage)
         } else if (waiting->type == PROTO_AWAIT) {
             answer_done(waiting->reply_to, RESULT_OK);
             message_free(waiting);
+        } else if (waiting->as.fetch.kind == PROTO_FETCH_STEPS) {
+            actor_step_pages_fetch(&storage->pages, waiting);
         } else {
             read_blob(storage, waiting);
         }
@@ -341,7 +347,8 @@ static void receive(struct actor_storage *storage, struct proto_message *message
         actor_count(&storage->counters.fetches, 1);
         fetch_state(storage, message, now);
     } else if (message->type == PROTO_FETCH) {
-        ASSERT(message->as.fetch.kind == PROTO_FETCH_BLOB);
+        ASSERT(message->as.fetch.kind == PROTO_FETCH_BLOB ||
+               message->as.fetch.kind == PROTO_FETCH_STEPS);
         actor_count(&storage->counters.fetches, 1);
         message->as.fetch.position = storage->options.log->ops->end(storage->options.log);
         actor_queue_push(&storage->waiting, message);
@@ -352,6 +359,9 @@ static void receive(struct actor_storage *storage, struct proto_message *message
     } else if (message->type == PROTO_PORT_DONE && message->reply_to.ticket == TICKET_DRAIN) {
         actor_blob_drain_done(storage->blob, &message->as.port_done, now);
         storage->blob_ms = later(now.monotonic_ms, actor_pace_until_ms(&storage->blob_pace));
+    } else if (message->type == PROTO_PORT_DONE &&
+               actor_step_pages_take(&storage->pages, message)) {
+        return;
     } else if (message->type == PROTO_PORT_DONE) {
         blob_read(storage, message);
     } else if (message->type == PROTO_DRAINED) {

@@ -157,7 +157,8 @@ void engine_step_encode(const struct engine_execution *execution, const struct e
     ASSERT(step->sequence > 0 && step->sequence <= execution->sequence);
     uuid_format(engine_step_id(execution, step->sequence), step_id);
     size_t mark = engine_pack_map_open(writer);
-    uint32_t count = engine_encode_head(execution, writer) + 1;
+    uint32_t count = engine_encode_head(execution, writer) + 2;
+    ENGINE_PACK_UINT(writer, "eventSequence", execution->event_sequence); /* blobs in their order */
     ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
     struct span entry = step_entry(execution, step->sequence);
     ENGINE_OPTIONAL_VALUE("step", entry);

@@ -29,6 +29,8 @@
 #include "proto/message.h"
 #include "proto/operation.h"
 
+#define ENGINE_FORMAT_VERSION 1 /* of execution.msgpack and step blobs: others are a miss */
+
 struct engine_execution; /* opaque; engine/execution.h for the core itself */
 struct wire_writer;
 
@@ -295,6 +297,12 @@ void engine_steps(const struct engine_execution *execution, struct wire_writer *
  * "Suspended" or "Aborted"}, blocks that were never activated left out. False: it is no scheme, and
  * nothing was written. */
 bool engine_blocks(const struct engine_execution *execution, struct wire_writer *writer);
+/*
+ * An ARRAY value with an entry for each of `count` steps from that sequence on (all of this run):
+ * {sequence, stepId, and what executionMap still has of it, underWay?: true}.
+ */
+void engine_steps_from(const struct engine_execution *execution, uint32_t from, uint32_t count,
+                       struct wire_writer *writer);
 /*
  * What it listens for now: {token, taskId, kind: "message" or "signal", name, correlationKey?} each
  * as one value; returns how many. It changes with every call of engine_accept and engine_advance; a

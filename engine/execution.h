@@ -24,7 +24,6 @@
 #include "proto/base/text.h"
 
 #define ENGINE_EXECUTION_MAGIC 0x53455831u
-#define ENGINE_FORMAT_VERSION  1
 #define ENGINE_INBOX_MAX       64u /* callbacks that came before their wait */
 #define ENGINE_NO_DUE          INT64_MAX
 #define ENGINE_TRANSIENT_CODE  "TRANSIENT_FAILURE" /* errorCode between tries (seed 003) */

@@ -6,6 +6,7 @@
 #include "engine/encode.h"
 #include "engine/state.h"
 #include "engine/wait.h"
+#include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 
 static void write_waiting_one(const struct engine_execution *execution,
@@ -81,23 +82,74 @@ uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wir
 
 /* ---- executionMap ---- */
 
+/* One entry; what history has let go of has its id alone. */
+static void write_step(const struct engine_execution *execution, uint32_t sequence,
+                       struct span entry, bool under_way, struct wire_writer *writer)
+{
+    char step_id[UUID_TEXT_BYTES + 1];
+    struct wire_map_walk walk = wire_map_begin(entry);
+    struct span key, value;
+    bool known = entry.count > 0;
+    uuid_format(engine_step_id(execution, sequence), step_id);
+    wire_write_map(writer, 1 + under_way + (known ? wire_count(entry) : 1));
+    ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
+    while (wire_map_next(&walk, &key, &value)) {
+        wire_write_string(writer, key);
+        wire_write_raw(writer, value);
+    }
+    if (!known) {
+        ENGINE_PACK_UINT(writer, "sequence", sequence);
+    }
+    if (under_way) {
+        wire_pair_bool(writer, "underWay", true);
+    }
+}
+
 void engine_steps(const struct engine_execution *execution, struct wire_writer *writer)
 {
     struct wire_cursor cursor = wire_cursor(engine_history_run(&execution->steps));
-    struct span entry, key, value;
-    char step_id[UUID_TEXT_BYTES + 1];
+    struct span entry;
     wire_write_array(writer, execution->steps.count);
     for (uint32_t i = 0; i < execution->steps.count && wire_take(&cursor, &entry) == RESULT_OK;
          i++) {
-        int64_t sequence = wire_int_or(wire_find_text(entry, "sequence"), 0);
-        uuid_format(engine_step_id(execution, (uint32_t)sequence), step_id);
-        struct wire_map_walk walk = wire_map_begin(entry);
-        wire_write_map(writer, wire_count(entry) + 1);
-        ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
-        while (wire_map_next(&walk, &key, &value)) {
-            wire_write_string(writer, key);
-            wire_write_raw(writer, value);
+        uint32_t sequence = execution->sequence - execution->steps.count + 1 + i;
+        write_step(execution, sequence, entry, false, writer);
+    }
+}
+
+/* Is a token at work in it whose blob is still to come? */
+static bool is_under_way(const struct engine_execution *execution, uint32_t sequence)
+{
+    const struct engine_token *token = NULL;
+    if (execution->end != ENGINE_END_NONE) {
+        return false;
+    }
+    while ((token = engine_token_next(execution, token)) != NULL) {
+        if (token->sequence == sequence && !token->shown && token->state != ENGINE_TOKEN_ARRIVED) {
+            return true;
         }
+    }
+    return false;
+}
+
+void engine_steps_from(const struct engine_execution *execution, uint32_t from, uint32_t count,
+                       struct wire_writer *writer)
+{
+    struct wire_cursor cursor = wire_cursor(engine_history_run(&execution->steps));
+    uint32_t oldest = execution->sequence - execution->steps.count + 1;
+    ASSERT(from > 0 && from + count <= execution->sequence + 1);
+    wire_write_array(writer, count);
+    for (uint32_t i = oldest; i < from; i++) {
+        enum result skipped = wire_skip(&cursor);
+        ASSERT(skipped == RESULT_OK);
+    }
+    for (uint32_t sequence = from; sequence < from + count; sequence++) {
+        struct span entry = SPAN_EMPTY;
+        if (sequence >= oldest) {
+            enum result taken = wire_take(&cursor, &entry);
+            ASSERT(taken == RESULT_OK);
+        }
+        write_step(execution, sequence, entry, is_under_way(execution, sequence), writer);
     }
 }
 

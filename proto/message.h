@@ -172,6 +172,9 @@ enum proto_fetch_kind {
     PROTO_FETCH_ROW,    /* audit: the index row, a MAP value */
     PROTO_FETCH_EXISTS, /* audit: is there an index row? */
     PROTO_FETCH_LOGS,   /* audit: logs of one execution, an ARRAY value */
+    PROTO_FETCH_STEPS,  /* storage: step blobs. query: [workspaceId, outline, [stepId …]]; the
+                           answer: [outline, [blob, nil (there is none) or false (it cannot be
+                           read) …]], which ends early when it would be too large */
 };
 
 struct proto_fetch {

@@ -28,7 +28,8 @@
     X(IMPORT, "import")                                                                            \
     X(RETRY, "retry")                                                                              \
     X(PING, "ping")                                                                                \
-    X(STATS, "stats")
+    X(STATS, "stats")                                                                              \
+    X(STEPS, "steps")
 
 enum proto_operation {
     PROTO_OP_NONE = 0,

@@ -37,8 +37,9 @@ struct actor_blob_drain {
     bool flush_wanted;
     struct arena arena; /* the batch's names and bytes, and the prefix to remove */
     struct storage_blob_item items[ACTOR_BLOB_BATCH];
+    size_t room[ACTOR_BLOB_BATCH]; /* that their bytes have */
     uint32_t item_count;
-    size_t item_bytes;
+    size_t item_bytes;          /* taken for them */
     uint16_t slots[NAME_SLOTS]; /* item index + 1 */
     struct span remove;         /* prefix: to be removed when the items before it are stored */
     uint32_t attempt;
@@ -129,14 +130,35 @@ static bool batch_is_full(const struct actor_blob_drain *drain)
     return drain->item_count == ACTOR_BLOB_BATCH || drain->item_bytes >= BATCH_BYTES;
 }
 
+/* The item's bytes: in their old place where they fit, so that a name that is written a hundred
+ * times takes the room of a few. false: no memory. */
+static bool set_bytes(struct actor_blob_drain *drain, uint32_t index, struct span body)
+{
+    struct storage_blob_item *item = &drain->items[index];
+    if (body.count > drain->room[index] || item->bytes.bytes == NULL) {
+        size_t room = body.count + body.count / 4 + 1;
+        uint8_t *bytes = arena_alloc(&drain->arena, room);
+        if (bytes == NULL) {
+            return false;
+        }
+        drain->item_bytes += room;
+        drain->room[index] = room;
+        item->bytes.bytes = bytes;
+    }
+    if (body.count > 0) {
+        memcpy((uint8_t *)(uintptr_t)item->bytes.bytes, body.bytes, body.count);
+    }
+    item->bytes.count = body.count;
+    return true;
+}
+
 /* false: no memory. */
 static bool add_item(struct actor_blob_drain *drain, const struct proto_record *record,
                      struct span name)
 {
     struct span full =
         actor_blob_name(&drain->arena, record->workspace_id, record->execution_id, name);
-    struct span bytes = arena_copy(&drain->arena, record->body);
-    if (full.count == 0 || bytes.count != record->body.count) {
+    if (full.count == 0) {
         return false;
     }
     uint32_t slot = (uint32_t)(base_hash(full, 0) % NAME_SLOTS);
@@ -144,14 +166,19 @@ static bool add_item(struct actor_blob_drain *drain, const struct proto_record *
            !span_equal(drain->items[drain->slots[slot] - 1].name, full)) {
         slot = (slot + 1) % NAME_SLOTS;
     }
-    drain->item_bytes += bytes.count;
     if (drain->slots[slot] != 0) {
-        drain->items[drain->slots[slot] - 1].bytes = bytes;
+        if (!set_bytes(drain, drain->slots[slot] - 1u, record->body)) {
+            return false;
+        }
         actor_count(&drain->counters.deduplicated, 1);
         return true;
     }
-    drain->items[drain->item_count++] = (struct storage_blob_item){.name = full, .bytes = bytes};
-    drain->slots[slot] = (uint16_t)drain->item_count;
+    drain->items[drain->item_count] = (struct storage_blob_item){.name = full};
+    drain->room[drain->item_count] = 0;
+    if (!set_bytes(drain, drain->item_count, record->body)) {
+        return false;
+    }
+    drain->slots[slot] = (uint16_t)++drain->item_count;
     actor_count(&drain->counters.queued, 1);
     return true;
 }
@@ -263,7 +290,6 @@ uint64_t actor_blob_drain_pump(struct actor_blob_drain *drain, struct actor_time
         return ACTOR_NEVER;
     }
     bool holds = drain->item_count > 0 || drain->remove.count > 0;
-    actor_count_set(&drain->counters.oldest_age_ms, holds ? now.monotonic_ms - drain->since_ms : 0);
     if (drain->attempt > 0 && now.monotonic_ms < drain->retry_ms) {
         return drain->retry_ms;
     }
@@ -278,6 +304,9 @@ uint64_t actor_blob_drain_pump(struct actor_blob_drain *drain, struct actor_time
             failed(drain, result, now);
             return drain->retry_ms;
         }
+    }
+    if (drain->item_count > 0 || drain->remove.count > 0) {
+        actor_count_set(&drain->counters.oldest_since_ms, drain->since_ms);
     }
     if (drain->item_count > 0) {
         begin(drain, PUTTING, now);
@@ -331,6 +360,7 @@ void actor_blob_drain_done(struct actor_blob_drain *drain, const struct proto_po
         drain->remove = SPAN_EMPTY;
     }
     if (drain->remove.count == 0) {
+        actor_count_set(&drain->counters.oldest_since_ms, 0);
         drain->stored = drain->taken;
     }
 }

@@ -27,7 +27,8 @@ struct actor_blob_drain_options {
 
 struct actor_blob_drain_counters {
     actor_counter queued, deduplicated, uploaded, retried, removed;
-    actor_counter oldest_age_ms; /* gauge: how long the batch under way has been tried */
+    actor_counter oldest_since_ms; /* gauge: monotonic ms when the batch under way was begun; 0:
+                                      there is none */
 };
 
 MUST_USE enum result actor_blob_drain_new(const struct actor_blob_drain_options *options,

@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "actors/drain/blob_drain.h"
 #include "actors/fixture_log.h"
@@ -245,5 +246,69 @@ Test(blob_drain, is_durable_up_to_what_was_stored_when_the_flush_began)
 
     cr_assert_eq(actor_blob_drain_durable(fixture.drain), 1);
     cr_assert_str_eq(fixture.asked, "put w/a/1.msgpack=one;flush;");
+    end(&fixture);
+}
+
+static struct proto_record snapshot_of(const char *bytes, size_t count)
+{
+    struct proto_record record = snapshot(PROTO_SNAPSHOT_WAITING, "");
+    record.body = span_of(bytes, count);
+    return record;
+}
+
+/* Seed 000: repeated overwrites of execution.msgpack collapse. 100 of 300,000 bytes are more than a
+ * batch may hold, and still one upload. */
+Test(blob_drain, uploads_a_hundred_overwrites_behind_a_slow_store_twice)
+{
+    enum { OVERWRITES = 100, BYTES = 300000 };
+    struct fixture fixture;
+    char *body = malloc(BYTES);
+    begin(&fixture);
+    memset(body, 'x', BYTES);
+    unsigned puts = 0;
+    for (unsigned i = 0; i < OVERWRITES; i++) {
+        snprintf(body, 8, "%03u", i);
+        struct proto_record record = snapshot_of(body, BYTES - i % 7);
+        fixture_log_write(&fixture.log, &record, 1);
+        fixture.asked[0] = '\0';
+        actor_blob_drain_pump(fixture.drain,
+                              fixture.now); /* the first put is under way meanwhile */
+        puts += fixture.asked[0] != '\0';
+        fixture.now.monotonic_ms += 10;
+    }
+    cr_assert_eq(puts, 1);
+
+    done(&fixture, RESULT_OK);
+    fixture.asked[0] = '\0';
+    actor_blob_drain_pump(fixture.drain, fixture.now);
+    cr_expect_eq(strncmp(fixture.asked, "put w/a/execution.msgpack=099", 29), 0, "the newest wins");
+    done(&fixture, RESULT_OK);
+    fixture.asked[0] = '\0';
+    actor_blob_drain_pump(fixture.drain, fixture.now);
+
+    cr_expect_str_empty(fixture.asked, "nothing is left");
+    const struct actor_blob_drain_counters *counters = actor_blob_drain_counters(fixture.drain);
+    cr_expect_eq(actor_count_read(&counters->uploaded), 2);
+    cr_expect_eq(actor_count_read(&counters->deduplicated), OVERWRITES - 2);
+    cr_expect_eq(actor_count_read(&counters->oldest_since_ms), 0);
+    cr_expect_eq(actor_blob_drain_stored(fixture.drain), OVERWRITES);
+    free(body);
+    end(&fixture);
+}
+
+Test(blob_drain, tells_since_when_its_oldest_blob_is_on_its_way)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    struct proto_record record = step("1", "one");
+    fixture_log_write(&fixture.log, &record, 1);
+    const struct actor_blob_drain_counters *counters = actor_blob_drain_counters(fixture.drain);
+    cr_expect_eq(actor_count_read(&counters->oldest_since_ms), 0);
+
+    actor_blob_drain_pump(fixture.drain, fixture.now);
+    fixture.now.monotonic_ms += 5000;
+    done(&fixture, RESULT_IO);
+
+    cr_expect_eq(actor_count_read(&counters->oldest_since_ms), 1000, "it is still the same one");
     end(&fixture);
 }

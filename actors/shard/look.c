@@ -2,6 +2,7 @@
  * look.c: `get`: the state of one execution, wherever it is, with what else is asked for.
  */
 #include "actors/shard/asking.h"
+#include "engine/write/write.h"
 
 static bool includes(const struct asking *asking, const char *what)
 {
@@ -60,6 +61,21 @@ static uint32_t block_pairs(const struct engine_execution *execution, struct wir
     return 0;
 }
 
+/* A BPMN file with a drawing, whatever the definition's notation. */
+static uint32_t diagram_pairs(struct actor_shard *shard, const struct engine_view *view,
+                              struct wire_writer *writer)
+{
+    const struct actor_source *source =
+        actor_library_source(&shard->library, view->project, view->process, view->version);
+    struct span diagram;
+    if (source == NULL || engine_write_diagram(source->definition, view->process, source->content,
+                                               &shard->turn, &diagram) != RESULT_OK) {
+        return 0;
+    }
+    wire_pair_string(writer, "diagram", diagram);
+    return 1;
+}
+
 /* "payloads" and "map" are read from the same bytes that are stored. */
 static uint32_t included_pairs(struct actor_shard *shard, const struct asking *asking,
                                struct actor_work *work, const struct engine_view *view,
@@ -87,6 +103,9 @@ static uint32_t included_pairs(struct actor_shard *shard, const struct asking *a
     }
     if (includes(asking, "definition")) {
         pairs += definition_pairs(shard, view, writer);
+    }
+    if (includes(asking, "diagram")) {
+        pairs += diagram_pairs(shard, view, writer);
     }
     return pairs;
 }

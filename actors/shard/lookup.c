@@ -232,6 +232,13 @@ bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id,
                lookup) == SHARD_PENDING;
 }
 
+enum shard_located shard_fetch_steps(struct actor_shard *shard, const struct execution_id *id,
+                                     struct span query, struct proto_message **request,
+                                     struct actor_lookup *lookup)
+{
+    return ask(shard, shard->options.storage, PROTO_FETCH_STEPS, id, query, request, lookup);
+}
+
 /* ---- answers ---- */
 
 void shard_lookup_free(struct actor_shard *shard, struct actor_lookup *lookup)

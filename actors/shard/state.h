@@ -299,6 +299,10 @@ enum shard_located shard_locate(struct actor_shard *shard, const struct executio
                                 enum shard_wish wish, struct proto_message **request,
                                 struct actor_lookup *lookup, struct actor_work **work);
 void shard_lookup_free(struct actor_shard *shard, struct actor_lookup *lookup);
+/* PENDING: the request comes back with what storage says to this query. Else FAILED. */
+enum shard_located shard_fetch_steps(struct actor_shard *shard, const struct execution_id *id,
+                                     struct span query, struct proto_message **request,
+                                     struct actor_lookup *lookup);
 /* Fetches the logs for a `get`; true: the request was taken and comes again with them. */
 bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id,
                       struct proto_message **request, struct actor_lookup *lookup);

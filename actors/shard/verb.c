@@ -282,7 +282,7 @@ static void (*const verbs[PROTO_OP_COUNT])(struct actor_shard *shard, struct ask
     [PROTO_OP_MESSAGE] = asking_publish, [PROTO_OP_SIGNAL] = asking_publish,
     [PROTO_OP_RESTART] = operate,        [PROTO_OP_RETRY] = operate,
     [PROTO_OP_MIGRATE] = operate,        [PROTO_OP_IMPORT] = asking_start,
-    [PROTO_OP_DELETE] = forget,
+    [PROTO_OP_DELETE] = forget,          [PROTO_OP_STEPS] = asking_steps,
 };
 
 void shard_request(struct actor_shard *shard, struct proto_message *message,

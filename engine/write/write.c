@@ -224,7 +224,7 @@ void engine_write_version(struct wire_writer *out, const struct engine_process *
 
 /* ---- the whole ---- */
 
-static void meet_process(struct writing *writing, const struct engine_process *process)
+void engine_write_meet(struct writing *writing, const struct engine_process *process)
 {
     engine_numbering_meet(&writing->numbering, process->id);
     for (uint32_t i = 0; i < process->node_count; i++) {
@@ -269,7 +269,7 @@ enum result engine_write(const struct engine_definition *definition, struct span
                                     .process_count = 1};
     const struct engine_definition *chosen = process_id.count > 0 ? &one : definition;
     for (uint32_t i = 0; i < chosen->process_count; i++) {
-        meet_process(&writing, &chosen->processes[i]);
+        engine_write_meet(&writing, &chosen->processes[i]);
     }
     enum result result = RESULT_OK;
     switch (notation) {

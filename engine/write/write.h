@@ -28,4 +28,14 @@ MUST_USE enum result engine_write(const struct engine_definition *definition,
  */
 MUST_USE enum result engine_write_list_lost(struct span content, struct engine_report *report);
 
+/*
+ * A BPMN file that shows the process as a diagram: `content`, from which the definition was read,
+ * when that is one that a viewer can show; else one written for it, drawn as the file says
+ * (positions of a JSON graph) or, where it says nothing, laid out from left to right. For looking
+ * at, not for deploying: what BPMN cannot say is left out. RESULT_LIMIT: too large to be drawn.
+ */
+MUST_USE enum result engine_write_diagram(const struct engine_definition *definition,
+                                          struct span process_id, struct span content,
+                                          struct arena *arena, struct span *out);
+
 #endif

@@ -28,6 +28,9 @@ struct span engine_write_spell(struct writing *writing, const struct engine_expr
 struct span engine_write_spell_condition(struct writing *writing,
                                          const struct engine_expression *expression);
 
+/* Ids of the process are not given to anything else. */
+void engine_write_meet(struct writing *writing, const struct engine_process *process);
+
 /* ---- the writers ---- */
 
 MUST_USE enum result engine_write_bpmn(struct writing *writing,
@@ -41,6 +44,11 @@ MUST_USE enum result engine_write_scheme(struct writing *writing, struct span *o
  * process itself where there are none. NULL: the arena is full.
  */
 const struct engine_process *engine_write_plain(struct writing *writing);
+
+/* layout.c: the process, drawn anew; ids stay, its index of nodes too. NULL: the arena is full, or
+ * it is too large to be drawn. */
+const struct engine_process *engine_write_layout(const struct engine_process *process,
+                                                 struct arena *arena);
 
 /* JSON of a value that was written, with a line end. */
 MUST_USE enum result engine_write_json(struct writing *writing, struct span value,

@@ -12,14 +12,11 @@
 #include "proto/base/text.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "tools/strider/connection.h"
 #include "tools/strider/input.h"
 #include "tools/strider/print.h"
-#include "transport/client.h"
 
-#define CLIENT_ARENA_BYTES    (256u << 20)
-#define CLIENT_TIMEOUT_MS     60000u
-#define CLIENT_TIMEOUT_MAX_MS 86400000u
-#define CLIENT_GRACE_MS       2000u /* the engine's own Timeout reply may take that long to arrive */
+#define CLIENT_ARENA_BYTES (256u << 20)
 
 /* ---- requests ---- */
 
@@ -28,10 +25,7 @@ struct session {
     const struct cli_arguments *arguments;
     const struct client_shape *shape;
     struct arena arena;
-    const char *url;
-    const char *token;
-    uint64_t timeout_ms;
-    struct transport_client *client;
+    struct client_connection connection;
 };
 
 static int complain(const struct session *session, int code, const char *message)
@@ -152,12 +146,12 @@ static int write_request(struct session *session, struct span extra, uint32_t ex
     uint32_t count = 3 + extra_count;
     wire_pair_int(&writer, "v", 1);
     wire_pair_text(&writer, "op", shape->operation);
-    wire_pair_int(&writer, "timeoutMs", (int64_t)session->timeout_ms);
+    wire_pair_int(&writer, "timeoutMs", (int64_t)session->connection.timeout_ms);
     if (extra.count > 0) {
         wire_write_raw(&writer, extra);
     }
-    if (session->token != NULL) {
-        wire_pair_text(&writer, "token", session->token);
+    if (session->connection.token != NULL) {
+        wire_pair_text(&writer, "token", session->connection.token);
         count++;
     }
     if (shape->operand != NULL && session->arguments->operand_count > 0) {
@@ -196,30 +190,14 @@ static int show_reply(struct session *session, struct span reply)
     if (ok) {
         return CLI_DONE;
     }
-    struct span error = wire_find_text(reply, "error");
-    struct span code = cli_cell(wire_find_text(error, "code"), &session->arena);
-    struct span message = cli_cell(wire_find_text(error, "message"), &session->arena);
-    struct span details = cli_cell(wire_find_text(error, "details"), &session->arena);
-    return cli_complain(session->shape->operation, CLI_FAILED, "%.*s: %.*s%s%.*s", SPAN_ARG(code),
-                        SPAN_ARG(message), details.count > 0 ? " " : "", SPAN_ARG(details));
+    return client_complain_refused(session->shape->operation, reply, &session->arena);
 }
 
 static int ask(struct session *session, struct span request)
 {
     struct span reply;
-    uint32_t timeout_ms = (uint32_t)session->timeout_ms + CLIENT_GRACE_MS;
-    enum result result =
-        transport_client_call(session->client, request, timeout_ms, &session->arena, &reply);
-    if (result == RESULT_TIMEOUT) {
-        return cli_complain(session->shape->operation, CLI_FAILED,
-                            "no answer from %s within %u ms (does an engine serve there?)",
-                            session->url, timeout_ms);
-    }
-    if (result != RESULT_OK) {
-        return cli_complain(session->shape->operation, CLI_FAILED, "%s: %s", session->url,
-                            result_text(result));
-    }
-    return show_reply(session, reply);
+    int code = client_ask(&session->connection, request, &session->arena, &reply);
+    return code == CLI_DONE ? show_reply(session, reply) : code;
 }
 
 /* ---- deploy: one request a file ---- */
@@ -299,52 +277,27 @@ static int write_import(struct session *session, struct span *request)
 
 /* ---- running ---- */
 
-static const char *option_or_environment(const struct cli_arguments *arguments, const char *option,
-                                         const char *variable)
-{
-    const char *value = cli_option_value(arguments, option);
-    return value != NULL ? value : getenv(variable);
-}
-
 static int carry_out(struct session *session)
 {
-    const char *timeout = cli_option_value(session->arguments, "timeout");
-    session->timeout_ms = CLIENT_TIMEOUT_MS;
-    if (timeout != NULL &&
-        (cli_parse_duration(span_text(timeout), &session->timeout_ms) != RESULT_OK ||
-         session->timeout_ms == 0 || session->timeout_ms > CLIENT_TIMEOUT_MAX_MS)) {
-        return cli_complain(
-            session->shape->operation, CLI_USAGE,
-            "--timeout wants a duration of at most a day, like 500ms or 30s, not \"%s\"", timeout);
-    }
+    int code = client_connect(session->arguments, &session->connection);
     bool deploy = strcmp(session->shape->operation, "deploy") == 0;
     bool import = strcmp(session->shape->operation, "import") == 0;
     struct span request = SPAN_EMPTY;
-    int code = deploy   ? CLI_DONE
-               : import ? write_import(session, &request)
-                        : write_request(session, SPAN_EMPTY, 0, &request);
-    if (code != CLI_DONE) {
-        return code;
+    if (code == CLI_DONE && !deploy) {
+        code = import ? write_import(session, &request)
+                      : write_request(session, SPAN_EMPTY, 0, &request);
     }
-    char error[256] = "";
-    if (transport_client_open(session->url, &session->client, error) != RESULT_OK) {
-        return cli_complain(session->shape->operation, CLI_USAGE, "--connect %s: %s", session->url,
-                            error);
+    if (code == CLI_DONE) {
+        code = deploy ? deploy_files(session) : ask(session, request);
     }
-    code = deploy ? deploy_files(session) : ask(session, request);
-    transport_client_close(session->client);
+    client_disconnect(&session->connection);
     return code;
 }
 
 int client_run(const struct cli_arguments *arguments)
 {
-    const char *url = option_or_environment(arguments, "connect", "STRIDER_CONNECT");
-    struct session session = {
-        .arguments = arguments,
-        .shape = client_shape_of(arguments->verb->name),
-        .url = url == NULL ? CLIENT_DEFAULT_URL : url,
-        .token = option_or_environment(arguments, "token", "STRIDER_TOKEN"),
-    };
+    struct session session = {.arguments = arguments,
+                              .shape = client_shape_of(arguments->verb->name)};
     arena_init(&session.arena, 65536, CLIENT_ARENA_BYTES);
     int code = carry_out(&session);
     arena_release(&session.arena);

@@ -8,9 +8,19 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/span.h"
+#include "tools/strider/connection.h"
 #include "tools/strider/verb.h"
 
-#define CLIENT_DEFAULT_URL "tcp://127.0.0.1:7700"
+/* The options of every verb that asks an engine; ends the table. */
+#define CLIENT_CONNECTION_OPTIONS                                                                  \
+    {"connect", "URL",                                                                             \
+     "the engine's NNG address; else $STRIDER_CONNECT, else\n" CLIENT_DEFAULT_URL},                \
+        {"token", "TEXT", "when the engine asks for one; else $STRIDER_TOKEN"},                    \
+        {"timeout", "DURATION", "how long to wait for the answer (60s)"},                          \
+        {"json", NULL, "print the reply as JSON, on a terminal too"},                              \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 enum client_field_kind {
     CLIENT_TEXT,

@@ -7,30 +7,21 @@
 #include "proto/wire/writer.h"
 #include "tools/strider/client.h"
 #include "tools/strider/print.h"
+#include "tools/strider/replay/replay.h"
 #include "tools/strider/verbs.h"
 
 /* ---- options ---- */
 
-#define CONNECTION_OPTIONS                                                                         \
-    {"connect", "URL",                                                                             \
-     "the engine's NNG address; else $STRIDER_CONNECT, else\n" CLIENT_DEFAULT_URL},                \
-        {"token", "TEXT", "when the engine asks for one; else $STRIDER_TOKEN"},                    \
-        {"timeout", "DURATION", "how long to wait for the answer (60s)"},                          \
-        {"json", NULL, "print the reply as JSON, on a terminal too"},                              \
-    {                                                                                              \
-        0                                                                                          \
-    }
-
-static const struct cli_option plain_options[] = {CONNECTION_OPTIONS};
+static const struct cli_option plain_options[] = {CLIENT_CONNECTION_OPTIONS};
 
 static const struct cli_option deploy_options[] = {
     {"project", "ID", "the project to deploy to (default)"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option definitions_options[] = {
     {"project", "ID", "of this project alone"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option start_options[] = {
@@ -47,7 +38,7 @@ static const struct cli_option start_options[] = {
     {"wait", "WHEN",
      "segment: answer when it waits or ends (default);\naccepted: as soon as it is durable"},
     {"test", NULL, "modules with side effects are not called"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option callback_options[] = {
@@ -58,7 +49,7 @@ static const struct cli_option callback_options[] = {
     {"error", "JSON|@FILE", "{\"code\",\"message\",\"bpmnError\"?}: it failed"},
     {"request-id", "TEXT", "makes the callback idempotent for 10 minutes"},
     {"wait", "WHEN", "segment (default) or accepted"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option message_options[] = {
@@ -68,7 +59,7 @@ static const struct cli_option message_options[] = {
     {"workspace", "ID", "workspaceId (default)"},
     {"project", "ID", "projectId of the processes that it may start (default)"},
     {"request-id", "TEXT", "makes it idempotent for 10 minutes"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option signal_options[] = {
@@ -76,12 +67,13 @@ static const struct cli_option signal_options[] = {
     {"workspace", "ID", "workspaceId (default)"},
     {"project", "ID", "projectId of the processes that it may start (default)"},
     {"request-id", "TEXT", "makes it idempotent for 10 minutes"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option get_options[] = {
-    {"include", "LIST", "any of payloads,map,logs,definition"},
-    CONNECTION_OPTIONS,
+    {"include", "LIST", "any of payloads,map,logs,definition,diagram"},
+    {"steps", NULL, "its steps instead, each with what it took (see strider replay)"},
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option list_options[] = {
@@ -92,24 +84,24 @@ static const struct cli_option list_options[] = {
     {"since", "TIME", "started at or after it (RFC 3339)"},
     {"limit", "N", "at most so many (100)"},
     {"cursor", "TEXT", "go on where an earlier list ended"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option tasks_options[] = {
     {"process", "ID", "of this process alone"},
     {"assignee", "NAME", "of this person alone"},
     {"limit", "N", "at most so many"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option abort_options[] = {
     {"reason", "TEXT", "for the execution's log"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option retry_options[] = {
     {"task", "ID", "the failed step, where there are several"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option migrate_options[] = {
@@ -353,6 +345,11 @@ static int run_callback(const struct cli_arguments *arguments)
     return client_run(arguments);
 }
 
+static int run_get(const struct cli_arguments *arguments)
+{
+    return cli_option_flag(arguments, "steps") ? replay_list(arguments) : client_run(arguments);
+}
+
 #define ON_EXECUTION                                                                               \
     .operands = "EXECUTION", .operands_min = 1, .operands_max = 1, .run = client_run
 
@@ -403,7 +400,13 @@ const struct cli_verb cli_client_verbs[] = {
      .operands_max = 1,
      .options = signal_options,
      .run = client_run},
-    {.name = "get", .summary = "Shows one execution", ON_EXECUTION, .options = get_options},
+    {.name = "get",
+     .summary = "Shows one execution",
+     .operands = "EXECUTION",
+     .operands_min = 1,
+     .operands_max = 1,
+     .options = get_options,
+     .run = run_get},
     {.name = "list",
      .summary = "Lists executions, the newest first",
      .operands = "",

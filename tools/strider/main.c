@@ -46,6 +46,7 @@ static size_t list_verbs(const struct cli_verb *out[VERBS_MAX])
     out[count++] = &cli_eval;
     out[count++] = &cli_test;
     out[count++] = &cli_consumer;
+    out[count++] = &cli_replay;
 #ifdef STRIDER_WITH_PERF
     out[count++] = &bench_verb;
 #endif

@@ -13,6 +13,7 @@ extern const struct cli_verb cli_convert;
 extern const struct cli_verb cli_eval;
 extern const struct cli_verb cli_test;
 extern const struct cli_verb cli_consumer;
+extern const struct cli_verb cli_replay;
 
 /* client_verbs.c: requests to a running engine. Ends with a NULL name. */
 extern const struct cli_verb cli_client_verbs[];

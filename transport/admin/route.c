@@ -44,6 +44,7 @@ static const struct row rows[] = {
     {"GET", "/v1/executions", ROUTE_OPERATION, PROTO_OP_LIST, BODY_UNUSED},
     {"POST", "/v1/executions/import", ROUTE_OPERATION, PROTO_OP_IMPORT, BODY_FIELDS},
     {"GET", "/v1/executions/*", ROUTE_OPERATION, PROTO_OP_GET, BODY_UNUSED},
+    {"GET", "/v1/executions/*/steps", ROUTE_OPERATION, PROTO_OP_STEPS, BODY_UNUSED},
     {"DELETE", "/v1/executions/*", ROUTE_OPERATION, PROTO_OP_DELETE, BODY_FIELDS},
     {"POST", "/v1/executions/*/callback", ROUTE_OPERATION, PROTO_OP_CALLBACK, BODY_FIELDS},
     {"POST", "/v1/executions/*/suspend", ROUTE_OPERATION, PROTO_OP_SUSPEND, BODY_FIELDS},
@@ -258,7 +259,8 @@ static uint32_t write_query(struct wire_writer *writer, const char *uri, struct 
 static void write_parameter(struct wire_writer *writer, struct span name, struct span value)
 {
     wire_write_string(writer, name);
-    bool is_number = span_is(name, "limit") || span_is(name, "version");
+    bool is_number =
+        span_is(name, "limit") || span_is(name, "version") || span_is(name, "from");
     if (is_number && value.count > 0 && value.count <= NUMBER_DIGITS) {
         int64_t number = 0;
         size_t index = 0;

@@ -1,0 +1,7 @@
+/* embedded.js: the page as a file: the execution stands in it. */
+(() => {
+  "use strict";
+  const held = Story.parse(document.getElementById("data").textContent);
+  Replay.open(held.replay, held.diagram);
+  addEventListener("hashchange", () => Replay.open(held.replay, held.diagram));
+})();
