@@ -108,7 +108,7 @@ static const struct cli_option migrate_options[] = {
     {"to-version", "N", "of the definition; else the newest"},
     {"map", "FROM=TO",
      "the node (or flow) TO of that version stands for FROM; repeats.\nOthers keep their ids"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct cli_option import_options[] = {
@@ -120,7 +120,7 @@ static const struct cli_option import_options[] = {
     {"session", "TEXT", "channelSessionId, instead of the file's"},
     {"wait", "WHEN",
      "segment: answer when it waits or ends (default);\naccepted: as soon as it is durable"},
-    CONNECTION_OPTIONS,
+    CLIENT_CONNECTION_OPTIONS,
 };
 
 static const struct client_field start_fields[] = {
