@@ -188,6 +188,12 @@ static void answer(struct actor_shard *shard, struct asking *asking)
         pairs++;
     }
     struct span body = actor_reply_close(&writer, mark, pairs);
+    if (body.count == 0) {
+        arena_clear(&shard->scratch);
+        asking_refuse_text(shard, asking, PROTO_ERROR_PayloadTooLarge,
+                           "the page is too large: ask for fewer steps with limit");
+        return;
+    }
     shard_reply(shard, asking->message, true, body, commit_of(shard, asking));
     asking_done(asking);
 }
