@@ -19,40 +19,63 @@ static void add_problems(struct arena *arena, const struct engine_report *report
     }
 }
 
-static enum result check_project(const struct actor_project *project, struct arena *arena,
-                                 struct span *problems)
+static enum result check_file(const struct actor_library *library,
+                              const struct actor_project *project,
+                              const struct actor_project_file *file, struct arena *arena,
+                              struct span *problems)
 {
-    static const uint8_t none[] = {0x81, 0xa7, 'm', 'o', 'd', 'u', 'l', 'e', 's', 0x90};
     struct engine_report report;
-    struct engine_modules *modules = NULL;
-    struct span value = project->modules.count == 0 ? span_of(none, sizeof none) : project->modules;
+    struct engine_definition *definition = NULL;
+    struct actor_clock clock = {0};
+    engine_report_init(&report, file->name);
+    enum result result = engine_read(file->name, file->content, &report, &definition);
+    if (result == RESULT_OK) {
+        actor_schedule_check(library, project->project, definition, actor_clock_now(&clock).unix_ms,
+                             &report);
+        result = report.errors > 0 ? RESULT_INVALID : RESULT_OK;
+        engine_definition_free(definition);
+    }
+    add_problems(arena, &report, problems);
+    engine_report_release(&report);
+    return result;
+}
+
+/* With a library of this project alone, for its modules, `env` and zones. */
+static enum result check_with(struct actor_library *library, const struct actor_project *project,
+                              struct arena *arena, struct span *problems)
+{
+    struct engine_report report;
+    struct proto_project settings = {.project = project->project,
+                                     .workspace = project->workspace,
+                                     .environment = project->environment,
+                                     .modules = project->modules};
+    enum result worst = actor_library_set_project(library, &settings, &report);
+    add_problems(arena, &report, problems);
+    engine_report_release(&report);
+    for (size_t i = 0; i < project->definition_count; i++) {
+        enum result result =
+            check_file(library, project, &project->definitions[i], arena, problems);
+        worst = result != RESULT_OK ? result : worst;
+    }
+    return worst;
+}
+
+static enum result check_project(const struct actor_project *project, actor_zone_fn read_zone,
+                                 struct arena *arena, struct span *problems)
+{
     if (!id_is_valid(project->project) || !id_is_valid(project->workspace)) {
         *problems =
             arena_format(arena, "%.*sproject \"%.*s\": its id or its workspace's id is not valid\n",
                          SPAN_ARG(*problems), SPAN_ARG(project->project));
         return RESULT_INVALID;
     }
-    engine_report_init(&report, span_text("modules.json"));
-    enum result worst = engine_read_modules(span_text("modules.json"), value, project->project,
-                                            project->environment, &report, &modules);
-    add_problems(arena, &report, problems);
-    engine_report_release(&report);
-    if (modules != NULL) {
-        engine_modules_free(modules);
+    struct actor_library library;
+    enum result result = actor_library_init(&library, read_zone);
+    if (result == RESULT_OK) {
+        result = check_with(&library, project, arena, problems);
     }
-    for (size_t i = 0; i < project->definition_count; i++) {
-        const struct actor_project_file *file = &project->definitions[i];
-        struct engine_definition *definition = NULL;
-        engine_report_init(&report, file->name);
-        enum result result = engine_read(file->name, file->content, &report, &definition);
-        add_problems(arena, &report, problems);
-        engine_report_release(&report);
-        if (definition != NULL) {
-            engine_definition_free(definition);
-        }
-        worst = result != RESULT_OK ? result : worst;
-    }
-    return worst;
+    actor_library_release(&library);
+    return result;
 }
 
 /* Takes the message; waits for its PROTO_DONE. */
@@ -122,7 +145,8 @@ enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor
     ASSERT(runtime->started);
     enum result result = RESULT_OK;
     for (size_t i = 0; i < count; i++) {
-        enum result checked = check_project(&projects[i], arena, problems);
+        enum result checked =
+            check_project(&projects[i], runtime->options.read_zone, arena, problems);
         result = checked != RESULT_OK ? checked : result;
     }
     if (result != RESULT_OK) {

@@ -453,7 +453,7 @@ static enum result check_triggers(struct actor_registry *registry,
                                   struct engine_report *report)
 {
     struct span project = registry->file.project;
-    actor_schedule_check(registry->schedule, project, definition, registry->now.unix_ms, report);
+    actor_schedule_check(&registry->library, project, definition, registry->now.unix_ms, report);
     actor_library_check_paths(&registry->library, project, definition, report);
     return report->errors > 0 ? RESULT_INVALID : RESULT_OK;
 }

@@ -127,7 +127,7 @@ bool actor_operation_changes(enum proto_operation operation)
         [PROTO_OP_MESSAGE] = true, [PROTO_OP_SIGNAL] = true,   [PROTO_OP_SUSPEND] = true,
         [PROTO_OP_RESUME] = true,  [PROTO_OP_ABORT] = true,    [PROTO_OP_RESTART] = true,
         [PROTO_OP_DELETE] = true,  [PROTO_OP_MIGRATE] = true,  [PROTO_OP_IMPORT] = true,
-        [PROTO_OP_RETRY] = true,
+        [PROTO_OP_RETRY] = true,   [PROTO_OP_HOOK] = true,
     };
     ASSERT(operation < PROTO_OP_COUNT);
     return changes[operation];

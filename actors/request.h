@@ -50,7 +50,8 @@ enum actor_field_rule {
     X(INCLUDE, "include", ANY)                                                                     \
     X(TO_VERSION, "toVersion", COUNT)                                                              \
     X(MAPPING, "mapping", MAP)                                                                     \
-    X(FROM, "from", COUNT)
+    X(FROM, "from", COUNT)                                                                         \
+    X(PATH, "path", TEXT)
 
 enum actor_field {
 #define X(symbol, name, rule) ACTOR_FIELD_##symbol,

@@ -140,6 +140,25 @@ static enum result route_start(struct actor_router *router, struct proto_message
     return to_owner(router, request);
 }
 
+/* To the shard that its path picks: there it becomes a start. */
+static enum result route_hook(struct actor_router *router, struct proto_message **request,
+                              const struct actor_request *fields)
+{
+    struct span path = text_of(fields, ACTOR_FIELD_PATH);
+    if (atomic_load_explicit(&router->closing, memory_order_relaxed)) {
+        return refuse_text(router, request, PROTO_ERROR_ShuttingDown,
+                           "the engine takes no more starts");
+    }
+    if (path.count == 0) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "path must be the path of a webhook, below /hooks/");
+    }
+    struct actor_request unnamed = *fields; /* a requestId names it there: by workspace and path */
+    unnamed.at[ACTOR_FIELD_EXECUTION_ID] = unnamed.at[ACTOR_FIELD_REQUEST_ID] = SPAN_EMPTY;
+    id_of_start(&unnamed, &(*request)->as.request.execution_id);
+    return hand_on(router, router->shards[actor_shard_of(path, router->shard_count)], request);
+}
+
 /* A message is a durable thing of its own: to the shard that its id picks. */
 static enum result route_publish(struct actor_router *router, struct proto_message **request,
                                  const struct actor_request *fields)
@@ -270,6 +289,7 @@ static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router,
     [PROTO_OP_RETRY] = route_by_id,
     [PROTO_OP_PING] = answer_here,
     [PROTO_OP_STATS] = answer_here,
+    [PROTO_OP_HOOK] = route_hook,
 };
 
 static enum result send_request(struct proto_sink *self, struct proto_message **message)

@@ -204,8 +204,10 @@ static void await_next(struct actor_schedule *schedule, struct row *row)
 
 /* A walk over the triggers of one process. */
 struct walk {
-    struct actor_schedule *schedule;
-    const struct actor_source *source; /* NULL: only checked */
+    const struct actor_library *library;
+    struct arena *scratch;
+    struct actor_schedule *schedule; /* NULL: only checked */
+    const struct actor_source *source;
     struct span project;
     const struct engine_process *process;
     int64_t deployed_ms;
@@ -217,14 +219,14 @@ struct walk {
 static enum result read_plan(const struct walk *walk, const struct engine_start_trigger *trigger,
                              struct actor_plan *out, char why[ACTOR_PLAN_WHY_BYTES])
 {
-    return actor_plan_read(&walk->schedule->options.library->engine, walk->project, trigger,
-                           walk->deployed_ms, out, why);
+    return actor_plan_read(&walk->library->engine, walk->project, trigger, walk->deployed_ms, out,
+                           why);
 }
 
 static struct span id_of(const struct walk *walk, const struct engine_start_trigger *trigger)
 {
-    arena_clear(&walk->schedule->scratch);
-    return engine_trigger_id(walk->process, trigger, &walk->schedule->scratch);
+    arena_clear(walk->scratch);
+    return engine_trigger_id(walk->process, trigger, walk->scratch);
 }
 
 static void check_trigger(void *owner, const struct engine_start_trigger *trigger)
@@ -245,18 +247,22 @@ static void check_trigger(void *owner, const struct engine_start_trigger *trigge
                       "timer \"%.*s\": %s", SPAN_ARG(id), why);
 }
 
-void actor_schedule_check(struct actor_schedule *schedule, struct span project,
+void actor_schedule_check(const struct actor_library *library, struct span project,
                           const struct engine_definition *definition, int64_t now_ms,
                           struct engine_report *report)
 {
+    struct arena scratch;
+    arena_init(&scratch, 1024, ID_BYTES_MAX);
     for (uint32_t i = 0; i < definition->process_count; i++) {
-        struct walk walk = {.schedule = schedule,
+        struct walk walk = {.library = library,
+                            .scratch = &scratch,
                             .project = project,
                             .process = &definition->processes[i],
                             .deployed_ms = now_ms,
                             .report = report};
         engine_triggers_each(walk.process, check_trigger, &walk);
     }
+    arena_release(&scratch);
 }
 
 static void put_in_force(struct walk *walk, struct row *row,
@@ -300,7 +306,9 @@ static void put_trigger(void *owner, const struct engine_start_trigger *trigger)
 void actor_schedule_put(struct actor_schedule *schedule, const struct actor_source *source)
 {
     for (uint32_t i = 0; i < source->definition->process_count; i++) {
-        struct walk walk = {.schedule = schedule,
+        struct walk walk = {.library = schedule->options.library,
+                            .scratch = &schedule->scratch,
+                            .schedule = schedule,
                             .source = source,
                             .project = source->project,
                             .process = &source->definition->processes[i],
@@ -525,8 +533,12 @@ void actor_schedule_write(const struct actor_schedule *schedule,
                           const struct engine_process *process, struct wire_writer *writer)
 {
     /* The scratch arena is all that changes. */
-    struct walk walk = {
-        .schedule = (struct actor_schedule *)schedule, .process = process, .writer = writer};
+    struct actor_schedule *writable = (struct actor_schedule *)schedule;
+    struct walk walk = {.library = schedule->options.library,
+                        .scratch = &writable->scratch,
+                        .schedule = writable,
+                        .process = process,
+                        .writer = writer};
     size_t mark = wire_open_array(writer);
     engine_triggers_each(process, write_trigger, &walk);
     wire_close_array(writer, mark, walk.count);

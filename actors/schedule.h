@@ -51,7 +51,7 @@ MUST_USE enum result actor_schedule_recover(struct actor_schedule *schedule,
  * What keeps a file's timers from ever firing, as errors in the report: a zone that this system
  * does not know, an expression without a time.
  */
-void actor_schedule_check(struct actor_schedule *schedule, struct span project,
+void actor_schedule_check(const struct actor_library *library, struct span project,
                           const struct engine_definition *definition, int64_t now_ms,
                           struct engine_report *report);
 /* The timers of its processes, as far as it is their newest version, in place of those of the older

@@ -304,7 +304,7 @@ static void expect_check(const char *content, const char *expected)
     engine_report_init(&report, span_text("p.bpmn"));
     cr_assert_eq(engine_read(span_text("p.bpmn"), span_text(content), &report, &definition),
                  RESULT_OK);
-    actor_schedule_check(schedule, span_text("default"), definition, now.unix_ms, &report);
+    actor_schedule_check(&library, span_text("default"), definition, now.unix_ms, &report);
     struct span text = engine_report_text(&report, ENGINE_ERROR, &arena);
     if (expected == NULL) {
         cr_expect_eq(report.errors, 0, "%.*s", SPAN_ARG(text));

@@ -76,10 +76,11 @@ struct proto_request {
     enum proto_spelling spelling; /* the reply's */
     struct span body; /* the whole request: a MAP value, validated, ids checked by the router */
     struct execution_id
-        execution_id;     /* filled by the router where the operation is about one execution */
-    bool route_is_new;    /* the keeper of its session has just found the execution, and has made a
-                             note for repeats */
-    uint64_t received_ms; /* loop-independent monotonic ms, for time-outs and latency */
+        execution_id;  /* filled by the router where the operation is about one execution */
+    bool route_is_new; /* the keeper of its session has just found the execution, and has made a
+                          note for repeats */
+    struct span start_node; /* a start by a webhook: where it begins; empty: the plain starts */
+    uint64_t received_ms;   /* loop-independent monotonic ms, for time-outs and latency */
 };
 
 struct proto_reply {

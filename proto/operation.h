@@ -29,7 +29,8 @@
     X(RETRY, "retry")                                                                              \
     X(PING, "ping")                                                                                \
     X(STATS, "stats")                                                                              \
-    X(STEPS, "steps")
+    X(STEPS, "steps")                                                                              \
+    X(HOOK, "hook")
 
 enum proto_operation {
     PROTO_OP_NONE = 0,

@@ -7,9 +7,9 @@
  * POST /v1/executions/{id}/callback|suspend|resume|abort|restart|retry|migrate,
  * /v1/executions/import · GET /v1/tasks · GET|POST /v1/definitions · POST /v1/messages, /v1/signals
  * · GET /v1/stats, /v1/ping · POST /v1/ops (any request as the NNG front takes it) · POST
- * /api/workflows/{id}/resume (the body is the callback's payload; ?taskId=) · GET /v1/events.
- * Bodies are JSON or MessagePack and are answered alike. Errors have the front's shape and an HTTP
- * status to match.
+ * /api/workflows/{id}/resume (the body is the callback's payload; ?taskId=) · POST /hooks/{path} (a
+ * webhook) · GET /v1/events. Bodies are JSON or MessagePack and are answered alike. Errors have the
+ * front's shape and an HTTP status to match.
  */
 #ifndef TRANSPORT_ADMIN_H
 #define TRANSPORT_ADMIN_H

@@ -62,10 +62,11 @@ struct actor_waiter *asking_wait(struct actor_shard *shard, struct asking *askin
 enum result asking_submit(struct actor_shard *shard, struct asking *asking, struct actor_work *work,
                           const struct engine_input *input, bool at_once);
 
-/* ---- start.c, look.c, steps.c, deliver.c: the operations with a file of their own ---- */
+/* ---- start.c, look.c, steps.c, deliver.c, hook.c: the operations with a file of their own ---- */
 void asking_start(struct actor_shard *shard, struct asking *asking);
 void asking_publish(struct actor_shard *shard, struct asking *asking); /* message, signal */
 void asking_get(struct actor_shard *shard, struct asking *asking);
 void asking_steps(struct actor_shard *shard, struct asking *asking);
+void asking_hook(struct actor_shard *shard, struct asking *asking);
 
 #endif

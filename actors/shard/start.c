@@ -37,6 +37,7 @@ static enum result make_execution(struct actor_shard *shard, const struct asking
         .traceparent = asking_text(asking, ACTOR_FIELD_TRACEPARENT, ""),
         .is_test = wire_bool_or(asking_field(asking, ACTOR_FIELD_IS_TEST), false),
         .process = process,
+        .start_node = asking->message->as.request.start_node,
     };
     *execution = engine_new(library, &start, shard->now.unix_ms);
     return *execution == NULL ? RESULT_LIMIT : RESULT_OK;

@@ -300,6 +300,10 @@ void shard_request(struct actor_shard *shard, struct proto_message *message,
         return;
     }
     actor_request_read(message->as.request.body, &asking.fields);
+    if (asking.operation == PROTO_OP_HOOK) {
+        asking_hook(shard, &asking);
+        return;
+    }
     if (asking.id.count == 0) {
         ASSERT(asking.operation == PROTO_OP_CALLBACK);
         if (!route_by_session(shard, &asking)) {

@@ -12,6 +12,11 @@ cat >"$scratch/project/ask.bpmn" <<'END'
 </definitions>
 END
 
+cat >"$scratch/project/hook.json" <<'END'
+{"id": "hooked", "nodes": [{"id": "w", "type": "trigger_webhook", "config": {"path": "orders/new"}}, {"id": "ask", "type": "human_task"}],
+ "edges": [{"id": "1", "source": "w", "target": "ask"}]}
+END
+
 # A port that nobody has, asked of the kernel by a server that is gone again; another one when somebody was quicker.
 start_with_admin() {
     local attempt
@@ -85,12 +90,36 @@ member error.code '"SessionNotFound"'
 http GET /v1/nonesuch
 answers 404
 
+it "starts a process by its webhook, once for a key"
+http POST '/hooks/orders/new?from=shop' '{"n":7}' -H 'Content-Type: application/json' -H 'Idempotency-Key: k-1'
+answers 200
+member lifecycle '"WaitingForHuman"'
+first=$(sed -n 's/.*"executionId":"\([^"]*\)".*/\1/p' "$scratch/body")
+http POST '/hooks/orders/new?from=shop' '{"n":7}' -H 'Content-Type: application/json' -H 'Idempotency-Key: k-1'
+answers 200
+member executionId "\"$first\""
+http GET "/v1/executions/$first?include=payloads"
+member request.n 7
+member context.webhook.query.from '"shop"'
+http POST /hooks/orders/new '{"n":8}' -H 'Prefer: respond-async'
+answers 200
+http POST /hooks/orders/old '{}'
+answers 404
+member error.code '"DefinitionNotFound"'
+http GET /hooks/orders/new
+answers 405
+http POST /hooks/orders/new 'n=7'
+answers 400
+run definitions
+exits 0
+says orders/new
+
 it "is the same engine as over NNG"
 run get e-1
 exits 0
 member lifecycle '"Completed"'
 http GET /metrics
-says "strider_front_requests_total 1"
+says "strider_front_requests_total 2"
 stop_engine TERM
 exits 0
 
@@ -101,6 +130,10 @@ answers 401
 http GET /v1/ping "" -H "Authorization: Bearer sesame"
 answers 200
 http GET /healthz
+answers 200
+http POST /hooks/orders/new '{}'
+answers 401
+http POST /hooks/orders/new '{}' -H "Authorization: Bearer sesame"
 answers 200
 stop_engine TERM
 exits 0

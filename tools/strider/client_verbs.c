@@ -274,6 +274,60 @@ static void print_tasks(struct span reply, struct arena *arena)
     print_rows(columns, wire_find_text(reply, "tasks"), "no human tasks", arena);
 }
 
+/* A row of its own: what comes for it, whatever it is called in the reply. */
+static void write_trigger(struct wire_writer *writer, struct span definition, struct span trigger)
+{
+    static const char *const copied[] = {"id", "kind", "nextDueAt", "lastFiredAt"};
+    static const char *const what[] = {"schedule", "path", "name"};
+    size_t mark = wire_open_map(writer);
+    uint32_t pairs = 1;
+    wire_pair_value(writer, "process", wire_find_text(definition, "process"));
+    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++) {
+        wire_pair_value(writer, copied[i], wire_find_text(trigger, copied[i]));
+        pairs++;
+    }
+    for (size_t i = 0; i < sizeof what / sizeof what[0]; i++) {
+        if (wire_find_text(trigger, what[i]).count > 0) {
+            wire_pair_value(writer, "what", wire_find_text(trigger, what[i]));
+            pairs++;
+        }
+    }
+    wire_close_map(writer, mark, pairs);
+}
+
+/* What starts them, by themselves. */
+static void print_triggers(struct span definitions, struct arena *arena)
+{
+    static const struct cli_column columns[] = {
+        {"PROCESS", "process"},
+        {"TRIGGER", "id"},
+        {"KIND", "kind"},
+        {"WHAT", "what"},
+        {"NEXT", "nextDueAt"},
+        {"LAST", "lastFiredAt"},
+        {0},
+    };
+    struct wire_writer writer;
+    struct span definition;
+    uint32_t count = 0;
+    wire_writer_init(&writer, arena, 1024);
+    size_t mark = wire_open_array(&writer);
+    struct wire_map_walk walk = wire_array_begin(definitions);
+    while (wire_array_next(&walk, &definition)) {
+        struct span trigger;
+        struct wire_map_walk inner = wire_array_begin(wire_find_text(definition, "triggers"));
+        while (wire_array_next(&inner, &trigger)) {
+            write_trigger(&writer, definition, trigger);
+            count++;
+        }
+    }
+    wire_close_array(&writer, mark, count);
+    if (count > 0) {
+        putchar('\n');
+        print_rows(columns, wire_writer_span(&writer), "", arena);
+    }
+}
+
 static void print_definitions(struct span reply, struct arena *arena)
 {
     static const struct cli_column columns[] = {
@@ -296,6 +350,7 @@ static void print_definitions(struct span reply, struct arena *arena)
     };
     struct span decisions = wire_find_text(reply, "decisions");
     print_rows(columns, wire_find_text(reply, "definitions"), "no definitions", arena);
+    print_triggers(wire_find_text(reply, "definitions"), arena);
     if (wire_count(decisions) > 0) {
         printf("\n");
         print_rows(decision_columns, decisions, "", arena);
@@ -362,7 +417,7 @@ const struct cli_verb cli_client_verbs[] = {
      .options = deploy_options,
      .run = client_run},
     {.name = "definitions",
-     .summary = "Lists the deployed processes and decisions, and their versions",
+     .summary = "Lists the deployed processes, their versions and triggers, and the decisions",
      .operands = "",
      .options = definitions_options,
      .run = client_run},

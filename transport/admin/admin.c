@@ -26,6 +26,7 @@
 #include "proto/log.h"
 #include "proto/message.h"
 #include "transport/admin/events.h"
+#include "transport/admin/hook.h"
 #include "transport/admin/route.h"
 #include "transport/admin/status.h"
 #include "transport/guard/frame.h"
@@ -58,6 +59,7 @@ struct place {
     enum proto_spelling spelling;
     uint8_t *body;
     size_t body_bytes;
+    char *headers[HOOK_HEADER_COUNT]; /* that it has; of a webhook's request */
     struct place *next_free;
 };
 
@@ -94,6 +96,8 @@ struct answer {
 static enum result start_server(struct transport_admin *admin, const char *url, char error[256]);
 static void on_request(nng_aio *http);
 static void start_operation(struct transport_admin *admin, nng_aio *http, size_t body_bytes);
+static void free_headers(char *headers[HOOK_HEADER_COUNT]);
+static bool copy_headers(nng_http_req *request, char *headers[HOOK_HEADER_COUNT]);
 static enum proto_error check_request(struct transport_admin *admin, nng_http_req *request,
                                       enum route_target target, size_t *body_bytes,
                                       char why[ROUTE_WHY_BYTES]);
@@ -254,6 +258,7 @@ void transport_admin_close(struct transport_admin *admin)
     }
     for (uint32_t index = 0; index < admin->place_count; index++) {
         nng_aio_free(admin->places[index]->io);
+        free_headers(admin->places[index]->headers);
         free(admin->places[index]->body);
         free(admin->places[index]->uri);
         free(admin->places[index]);
@@ -292,6 +297,26 @@ static void on_request(nng_aio *http)
     }
 }
 
+static void free_headers(char *headers[HOOK_HEADER_COUNT])
+{
+    for (unsigned i = 0; i < HOOK_HEADER_COUNT; i++) {
+        free(headers[i]);
+        headers[i] = NULL;
+    }
+}
+
+/* Copies those that a webhook reads; false: no memory. */
+static bool copy_headers(nng_http_req *request, char *headers[HOOK_HEADER_COUNT])
+{
+    bool is_whole = true;
+    for (unsigned i = 0; i < HOOK_HEADER_COUNT; i++) {
+        const char *value = nng_http_req_get_header(request, hook_header_names[i]);
+        headers[i] = value == NULL ? NULL : strdup(value);
+        is_whole = is_whole && (value == NULL || headers[i] != NULL);
+    }
+    return is_whole;
+}
+
 /* What is needed of the request is copied first: once the server may cancel, it may free. */
 static void start_operation(struct transport_admin *admin, nng_aio *http, size_t body_bytes)
 {
@@ -300,8 +325,12 @@ static void start_operation(struct transport_admin *admin, nng_aio *http, size_t
     snprintf(method, sizeof method, "%s", nng_http_req_get_method(request));
     char *uri = strdup(nng_http_req_get_uri(request));
     uint8_t *body = malloc(body_bytes + 1);
-    struct place *place = uri == NULL || body == NULL ? NULL : place_take(admin, http);
+    char *headers[HOOK_HEADER_COUNT] = {NULL};
+    bool is_whole =
+        uri != NULL && body != NULL && (!hook_is_at(uri) || copy_headers(request, headers));
+    struct place *place = is_whole ? place_take(admin, http) : NULL;
     if (place == NULL) {
+        free_headers(headers);
         free(body);
         free(uri);
         answer_refusal(http, PROTO_ERROR_Overloaded, "too many requests in flight", true);
@@ -311,6 +340,7 @@ static void start_operation(struct transport_admin *admin, nng_aio *http, size_t
     place->uri = uri;
     place->body = body;
     place->body_bytes = body_bytes;
+    memcpy(place->headers, headers, sizeof headers);
     if (body_bytes == 0) {
         dispatch(place);
     } else {
@@ -517,6 +547,7 @@ static struct place *place_new(struct transport_admin *admin)
 static void place_give_back(struct place *place)
 {
     struct transport_admin *admin = place->admin;
+    free_headers(place->headers);
     free(place->body);
     free(place->uri);
     place->body = NULL;
@@ -600,7 +631,8 @@ static void dispatch(struct place *place)
     struct route route;
     arena_init(&arena, ARENA_BLOCK_BYTES, 16 * place->body_bytes + ARENA_EXTRA_BYTES);
     struct route_request request = {place->method, place->uri,
-                                    span_of(place->body, place->body_bytes)};
+                                    span_of(place->body, place->body_bytes),
+                                    (const char *const *)place->headers};
     route_resolve(&request, &arena, &route);
     place->spelling = route.spelling;
     if (route.target == ROUTE_OPERATION) {

@@ -12,6 +12,8 @@
 #include "proto/base/text.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "transport/admin/address.h"
+#include "transport/admin/hook.h"
 #include "transport/guard/frame.h"
 
 #define PARTS_MAX     6u
@@ -25,11 +27,12 @@ enum body_use {
     BODY_PAYLOAD, /* the field `payload` */
     BODY_FILE,    /* with ?name= the file itself, else a map with `name` and `content` */
     BODY_WHOLE,   /* a whole request, `op` and all */
+    BODY_HOOK,    /* the field `request`; query and headers are `context.webhook` */
 };
 
 struct row {
     const char *method;
-    const char *path; /* "*" is one part: the executionId */
+    const char *path; /* "*" is one part: the executionId; "**" at the end is all that follows */
     enum route_target target;
     enum proto_operation operation;
     enum body_use use;
@@ -62,6 +65,7 @@ static const struct row rows[] = {
     {"GET", "/v1/stats", ROUTE_OPERATION, PROTO_OP_STATS, BODY_UNUSED},
     {"GET", "/v1/ping", ROUTE_OPERATION, PROTO_OP_PING, BODY_UNUSED},
     {"POST", "/v1/ops", ROUTE_OPERATION, PROTO_OP_NONE, BODY_WHOLE},
+    {"POST", "/hooks/**", ROUTE_OPERATION, PROTO_OP_HOOK, BODY_HOOK},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
@@ -80,8 +84,6 @@ static void write_parameter(struct wire_writer *writer, struct span name, struct
 static void write_list(struct wire_writer *writer, struct span text);
 static struct span wrap(struct arena *arena, const char *key, struct span value);
 static struct span file_fields(struct arena *arena, struct span content);
-static struct span decode(struct arena *arena, struct span text, bool plus_is_space);
-static int hex_digit(uint8_t byte);
 static bool has_parameter(const char *uri, const char *name);
 static void refuse(struct route *out, enum proto_error error, const char *why);
 
@@ -113,6 +115,8 @@ void route_resolve(const struct route_request *request, struct arena *arena, str
     }
     if (row->use == BODY_WHOLE) {
         resolve_whole(request, arena, out);
+    } else if (row->use == BODY_HOOK) {
+        hook_resolve(request, id, arena, out);
     } else {
         resolve_fields(row, request, id, arena, out);
     }
@@ -138,10 +142,21 @@ static const struct row *find_row(const char *method, const char *uri, bool *pat
     return NULL;
 }
 
+/* What "**" stands for: all up to the query, slashes too. */
+static struct span path_rest(const char *at)
+{
+    at += *at == '/' ? 1 : 0;
+    return span_of(at, strcspn(at, "?#"));
+}
+
 static bool path_matches(const char *pattern, const char *uri, struct span *id)
 {
     for (unsigned parts = 0; parts < PARTS_MAX; parts++) {
         struct span expected = path_part(&pattern);
+        if (span_is(expected, "**")) {
+            *id = path_rest(uri);
+            return id->count > 0;
+        }
         struct span found = path_part(&uri);
         if (expected.count == 0 || found.count == 0) {
             return expected.count == found.count && (*uri == '\0' || *uri == '?');
@@ -224,7 +239,7 @@ static struct span fields_of_address(const struct row *row, const char *uri, str
     wire_pair_text(&writer, "op", proto_operation_name(row->operation));
     count += 2;
     if (id.count > 0) {
-        wire_pair_string(&writer, "executionId", decode(arena, id, false));
+        wire_pair_string(&writer, "executionId", address_decode(arena, id, false));
         count++;
     }
     wire_close_map(&writer, mark, count);
@@ -237,20 +252,12 @@ static struct span fields_of_address(const struct row *row, const char *uri, str
 static uint32_t write_query(struct wire_writer *writer, const char *uri, struct arena *arena)
 {
     uint32_t count = 0;
-    const char *at = strchr(uri, '?');
-    while (at != NULL && *at != '\0' && *at != '#') {
-        at++;
-        size_t pair_bytes = strcspn(at, "&#");
-        size_t name_bytes = strcspn(at, "=&#");
-        struct span name = decode(arena, span_of(at, name_bytes), true);
-        struct span value = name_bytes < pair_bytes
-                                ? span_of(at + name_bytes + 1, pair_bytes - name_bytes - 1)
-                                : SPAN_EMPTY;
-        if (name.count > 0) {
-            write_parameter(writer, name, decode(arena, value, true));
-            count++;
-        }
-        at += pair_bytes;
+    const char *at = address_query(uri);
+    struct span name;
+    struct span value;
+    while (address_query_next(&at, arena, &name, &value)) {
+        write_parameter(writer, name, value);
+        count++;
     }
     return count;
 }
@@ -321,40 +328,6 @@ static struct span file_fields(struct arena *arena, struct span content)
         wire_write_binary(&writer, content);
     }
     return wire_writer_span(&writer);
-}
-
-/* RFC 3986 §2.1; a "%" without two hexadecimal digits stands for itself. */
-static struct span decode(struct arena *arena, struct span text, bool plus_is_space)
-{
-    uint8_t *out = arena_alloc(arena, text.count);
-    if (out == NULL) {
-        return SPAN_EMPTY;
-    }
-    size_t count = 0;
-    for (size_t index = 0; index < text.count; index++) {
-        uint8_t byte = text.bytes[index];
-        if (byte == '+' && plus_is_space) {
-            byte = ' ';
-        } else if (byte == '%' && index + 2 < text.count) {
-            int high = hex_digit(text.bytes[index + 1]);
-            int low = hex_digit(text.bytes[index + 2]);
-            if (high >= 0 && low >= 0) {
-                byte = (uint8_t)(high * 16 + low);
-                index += 2;
-            }
-        }
-        out[count++] = byte;
-    }
-    return span_of(out, count);
-}
-
-static int hex_digit(uint8_t byte)
-{
-    if (byte >= '0' && byte <= '9') {
-        return byte - '0';
-    }
-    uint8_t lower = byte | 0x20u;
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 static bool has_parameter(const char *uri, const char *name)

@@ -25,6 +25,8 @@ struct route_request {
     const char *method;
     const char *uri; /* as it came: path, "?", query */
     struct span body;
+    const char *const
+        *headers; /* by enum hook_header, NULL where it has none; or NULL: no headers */
 };
 
 struct route {

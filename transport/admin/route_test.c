@@ -22,7 +22,7 @@ TestSuite(route, .init = open_arena, .fini = close_arena);
 static struct route resolve(const char *method, const char *uri, struct span body)
 {
     struct route route;
-    struct route_request request = {method, uri, body};
+    struct route_request request = {method, uri, body, NULL};
     route_resolve(&request, &arena, &route);
     return route;
 }
@@ -52,6 +52,11 @@ Test(route, path_is_matched_whole)
         {"GET", "/v1/executions/e/abort", ROUTE_UNKNOWN_METHOD},
         {"POST", "/v1/executions/e/abort", ROUTE_OPERATION},
         {"PATCH", "/v1/executions/e", ROUTE_UNKNOWN_METHOD},
+        {"POST", "/hooks/a", ROUTE_OPERATION},
+        {"POST", "/hooks/a/b/c/d/e/f/g?x=1", ROUTE_OPERATION},
+        {"GET", "/hooks/a", ROUTE_UNKNOWN_METHOD},
+        {"POST", "/hooks/", ROUTE_UNKNOWN_PATH},
+        {"POST", "/hooks", ROUTE_UNKNOWN_PATH},
         {"GET", "/a/b/c/d/e/f/g/h/i", ROUTE_UNKNOWN_PATH},
     };
     for (size_t index = 0; index < sizeof rows / sizeof rows[0]; index++) {
