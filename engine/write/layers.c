@@ -292,6 +292,7 @@ static void place_columns(const struct order *order, struct layers *layers)
         for (uint32_t i = order->begin[layer]; i < order->begin[layer + 1]; i++) {
             struct layers_cell *cell = &layers->cells[order->cells[i]];
             cell->x = x + (width - cell->width) / 2;
+            cell->turn = x - (double)GAP_X / 2;
         }
         x += width + GAP_X;
     }

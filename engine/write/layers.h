@@ -14,6 +14,7 @@
 struct layers_cell {
     double width, height; /* given for nodes */
     double x, y;          /* out: its left upper corner */
+    double turn;          /* out: where ways to it go up or down: in the gap before its layer */
     uint32_t layer;
     bool is_node;
     double wish; /* private: where its neighbours would have it */

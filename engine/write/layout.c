@@ -87,11 +87,10 @@ static void go(struct way *way, double x, double y)
 }
 
 /* Across, half way up or down, across. */
-static void step_to(struct way *way, double x, double y)
+static void step_to(struct way *way, double turn, double x, double y)
 {
     struct engine_point from = way->points[way->count - 1];
     if (from.y != y) {
-        double turn = x - (double)GATEWAY_SIZE / 2;
         turn = turn < from.x ? from.x : turn;
         go(way, turn, from.y);
         go(way, turn, y);
@@ -119,9 +118,9 @@ static void lead_on(struct way *way, const struct layers *layers, const struct l
     }
     for (uint32_t i = 0; i < edge->bend_count; i++) {
         const struct layers_cell *bend = &layers->cells[edge->first_bend + i];
-        step_to(way, bend->x + bend->width / 2, bend->y + bend->height / 2);
+        step_to(way, bend->turn, bend->x + bend->width / 2, bend->y + bend->height / 2);
     }
-    step_to(way, to->x, to->y + to->height / 2);
+    step_to(way, layers->cells[edge->target].turn, to->x, to->y + to->height / 2);
 }
 
 static bool lead_flow(struct layout *layout, struct engine_flow *flow, const struct layers *layers,
