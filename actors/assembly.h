@@ -5,12 +5,15 @@
 #define ACTORS_ASSEMBLY_H
 
 #include "actors/audit.h"
+#include "actors/backup.h"
 #include "actors/bus.h"
+#include "actors/hot.h"
 #include "actors/io.h"
 #include "actors/journal.h"
 #include "actors/loop.h"
 #include "actors/recovery.h"
 #include "actors/registry.h"
+#include "actors/retention.h"
 #include "actors/router.h"
 #include "actors/runtime.h"
 #include "actors/shard/shard.h"
@@ -21,14 +24,18 @@ struct actor_runtime {
     struct actor_runtime_options options;
     struct actor_router router;
     struct actor_recovery recovery;
-    struct actor_loop journal_loop, io_loop, storage_loop, audit_loop, registry_loop;
-    struct actor_loop bus_loop; /* zeroed where there is no bus */
+    struct actor_loop journal_loop, io_loop, storage_loop, audit_loop, registry_loop, hot_loop,
+        backup_loop, retention_loop; /* these three: where their actors are */
+    struct actor_loop bus_loop;      /* zeroed where there is no bus */
     struct actor_loop *shard_loops;
     struct proto_sink **shard_sinks;
     char (*shard_names)[16];
     struct actor_shard **shards;
     struct actor_journal *journal;
     struct actor_io *io;
+    struct actor_hot *hot;             /* NULL: the hot tier is in the shards */
+    struct actor_backup *backup;       /* NULL: there is no port for it */
+    struct actor_retention *retention; /* NULL: everything is kept */
     struct actor_storage *storage;
     struct actor_audit *audit;
     struct actor_bus *bus; /* NULL: none */

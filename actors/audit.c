@@ -22,6 +22,7 @@ enum {
     FLUSH_EVERY_MS = 1000,
     RETRY_MS = 1000,
     LOGS_MAX = 1000,
+    PROBE_EVERY_MS = 5000,
     BEHIND_BYTES_MAX = 1 << 30,
 };
 
@@ -41,7 +42,7 @@ struct actor_audit {
     uint64_t durable; /* ... and flushed */
     struct span rest; /* records of a batch that did not fit one apply */
     uint64_t rest_position;
-    uint64_t pump_ms, flush_ms;
+    uint64_t pump_ms, flush_ms, probe_ms;
     struct actor_pace pace;
     uint32_t applies; /* since the slice began */
     struct proto_address drain;
@@ -58,6 +59,7 @@ enum result actor_audit_new(const struct actor_audit_options *options, struct ac
     audit->options = *options;
     audit->read = audit->applied = audit->durable = options->position;
     audit->flush_ms = ACTOR_NEVER;
+    audit->probe_ms = options->elsewhere ? 0 : ACTOR_NEVER;
     audit->pace =
         (struct actor_pace){.enabled = options->paced, .behind_bytes_max = BEHIND_BYTES_MAX};
     arena_init(&audit->batch, 256 << 10, (size_t)LIMIT_EXECUTION_BYTES * 2);
@@ -93,6 +95,28 @@ const struct actor_audit_counters *actor_audit_counters(const struct actor_audit
 
 /* ---- the drain ---- */
 
+/* One line a change. */
+static void heard(struct actor_audit *audit, enum result result)
+{
+    bool failing = result != RESULT_OK;
+    if (failing != (actor_count_read(&audit->counters.failing) == 1)) {
+        actor_count_set(&audit->counters.failing, failing ? 1 : 0);
+        log_line(failing ? LOG_ERROR : LOG_INFO,
+                 failing ? "INDEX-NOT-WRITTEN" : "INDEX-WRITTEN-AGAIN", "reason=\"%s\"",
+                 result_text(result));
+    }
+}
+
+/* So that an index that nobody needs just now is known to be away, or back. */
+static void probe(struct actor_audit *audit, struct actor_time now)
+{
+    uint64_t position;
+    if (audit->message_count == 0) { /* else what waits to be applied tells more */
+        heard(audit, audit->options.index->ops->position(audit->options.index, &position));
+    }
+    audit->probe_ms = now.monotonic_ms + PROBE_EVERY_MS;
+}
+
 static enum result apply(struct actor_audit *audit)
 {
     if (audit->message_count == 0 && audit->read == audit->applied) {
@@ -101,14 +125,8 @@ static enum result apply(struct actor_audit *audit)
     struct storage_index *index = audit->options.index;
     enum result result =
         index->ops->apply(index, audit->messages, audit->message_count, audit->read);
-    bool failing = result != RESULT_OK;
-    if (failing != (actor_count_read(&audit->counters.failing) == 1)) {
-        actor_count_set(&audit->counters.failing, failing ? 1 : 0);
-        log_line(failing ? LOG_ERROR : LOG_INFO,
-                 failing ? "INDEX-NOT-WRITTEN" : "INDEX-WRITTEN-AGAIN", "reason=\"%s\"",
-                 result_text(result));
-    }
-    if (failing) {
+    heard(audit, result);
+    if (result != RESULT_OK) {
         /* To pump, AGAIN means "more at once"; a database that another program holds gets a pause.
          */
         return result == RESULT_AGAIN ? RESULT_IO : result;
@@ -370,6 +388,9 @@ uint64_t actor_audit_turn(void *argument, struct proto_message *batch, struct ac
     if (audit->applied != audit->durable && (audit->flush_ms <= now.monotonic_ms || draining)) {
         flush(audit, now);
     }
+    if (audit->probe_ms <= now.monotonic_ms) {
+        probe(audit, now);
+    }
     if (audit->drain.sink != NULL &&
         audit->durable == audit->options.log->ops->end(audit->options.log)) {
         struct proto_message *done = message_new(PROTO_DONE, 0);
@@ -378,5 +399,6 @@ uint64_t actor_audit_turn(void *argument, struct proto_message *batch, struct ac
         }
         audit->drain.sink = NULL;
     }
-    return audit->pump_ms < audit->flush_ms ? audit->pump_ms : audit->flush_ms;
+    uint64_t due_ms = audit->pump_ms < audit->flush_ms ? audit->pump_ms : audit->flush_ms;
+    return due_ms < audit->probe_ms ? due_ms : audit->probe_ms;
 }

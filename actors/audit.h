@@ -21,7 +21,9 @@ struct actor_audit_options {
     struct storage_journal *log;
     struct proto_sink *journal; /* told of drained positions */
     uint64_t position;          /* where to begin */
-    bool paced;                 /* the drain steps back while the machine is busy (actors/pace.h) */
+    bool elsewhere; /* the index is on another server: it is asked now and then whether it is there
+                     */
+    bool paced;     /* the drain steps back while the machine is busy (actors/pace.h) */
 };
 
 struct actor_audit_counters {

@@ -22,6 +22,7 @@ struct actor_journal {
     bool told[PROTO_DRAIN_COUNT]; /* the drain knows that there is more than it has read */
     uint64_t read[PROTO_DRAIN_COUNT];
     uint64_t durable[PROTO_DRAIN_COUNT];
+    uint32_t holds; /* who copies it, and so wants nothing trimmed */
     struct actor_journal_counters counters;
 };
 
@@ -205,6 +206,9 @@ static void tell_drains(struct actor_journal *journal)
 
 static void trim(struct actor_journal *journal)
 {
+    if (journal->holds > 0) {
+        return;
+    }
     uint64_t least = journal->durable[0];
     for (int drain = 1; drain < PROTO_DRAIN_COUNT; drain++) {
         least = journal->durable[drain] < least ? journal->durable[drain] : least;
@@ -225,6 +229,19 @@ static void drained(struct actor_journal *journal, const struct proto_drained *d
         journal->durable[drained->drain] = drained->durable;
         actor_count_set(&journal->counters.drained[drained->drain], drained->durable);
         trim(journal);
+    }
+}
+
+static void hold(struct actor_journal *journal, const struct proto_message *message)
+{
+    ASSERT(message->as.hold || journal->holds > 0);
+    journal->holds += message->as.hold ? 1 : -1u;
+    if (!message->as.hold) {
+        trim(journal);
+    }
+    struct proto_message *done = message_new(PROTO_DONE, 0);
+    if (done != NULL) {
+        message_answer(message->reply_to, done);
     }
 }
 
@@ -259,8 +276,12 @@ uint64_t actor_journal_turn(void *argument, struct proto_message *batch, struct 
             commit(journal, message, now);
             continue;
         }
-        ASSERT(message->type == PROTO_DRAINED);
-        drained(journal, &message->as.drained);
+        if (message->type == PROTO_HOLD) {
+            hold(journal, message);
+        } else {
+            ASSERT(message->type == PROTO_DRAINED);
+            drained(journal, &message->as.drained);
+        }
         message_free(message);
     }
     sync(journal, now);

@@ -100,6 +100,10 @@ static const struct shard_series {
            "Resumes served by the hot tier."),
     SERIES(hot_misses, "strider_hot_misses_total", "counter", "hotMisses",
            "Resumes that had to be fetched."),
+    SERIES(hot_strange, "strider_hot_strange_total", "counter", "hotStrange",
+           "Sessions from a hot tier elsewhere that were not the newest: misses."),
+    SERIES(unsaved, "strider_heavy_sessions_not_stored_total", "counter", "heavyNotStored",
+           "Heavy sessions answered before their blob was stored: only the journal has them yet."),
     SERIES(stalled, "strider_shard_stalled", "gauge", "stalled",
            "1 while the journal takes nothing."),
 #undef SERIES
@@ -180,6 +184,8 @@ static void storage_page(struct page *page, const struct actor_runtime *runtime)
         actor_count_read(&blob->retried));
     one(page, "strider_blobs_oldest_age_milliseconds", "gauge", "Age of the batch under way.",
         age_ms(actor_count_read(&blob->oldest_since_ms)));
+    one(page, "strider_blobs_failing", "gauge", "1 while the blob tier fails.",
+        actor_count_read(&storage->blob_failing));
     one(page, "strider_state_records_total", "counter", "Records folded into the state table.",
         actor_count_read(&state->records));
     one(page, "strider_state_flushes_total", "counter", "Flushes of the state table.",
@@ -194,6 +200,22 @@ static void storage_page(struct page *page, const struct actor_runtime *runtime)
         actor_count_read(&storage->fetches));
 }
 
+/* All zero where the hot tier is in the shards. */
+static void hot_page(struct page *page, const struct actor_runtime *runtime)
+{
+    static const struct actor_hot_counters none;
+    const struct actor_hot_counters *hot =
+        runtime->hot == NULL ? &none : actor_hot_counters(runtime->hot);
+    one(page, "strider_hot_writes_total", "counter", "Sessions told to a hot tier elsewhere.",
+        actor_count_read(&hot->writes));
+    one(page, "strider_hot_reads_total", "counter", "Sessions asked of a hot tier elsewhere.",
+        actor_count_read(&hot->reads));
+    one(page, "strider_hot_failures_total", "counter", "Commands that the hot tier did not do.",
+        actor_count_read(&hot->failures));
+    one(page, "strider_hot_failing", "gauge", "1 while the hot tier fails.",
+        actor_count_read(&hot->failing));
+}
+
 static void other_pages(struct page *page, const struct actor_runtime *runtime)
 {
     const struct actor_audit_counters *audit = actor_audit_counters(runtime->audit);
@@ -204,6 +226,11 @@ static void other_pages(struct page *page, const struct actor_runtime *runtime)
         actor_count_read(&audit->applies));
     one(page, "strider_audit_failing", "gauge", "1 while the index cannot be written.",
         actor_count_read(&audit->failing));
+    static const struct actor_retention_counters nothing;
+    const struct actor_retention_counters *retention =
+        runtime->retention == NULL ? &nothing : actor_retention_counters(runtime->retention);
+    one(page, "strider_retention_deleted_total", "counter",
+        "Executions deleted because they ended long ago.", actor_count_read(&retention->deleted));
     one(page, "strider_deploys_total", "counter", "Deploys that were taken.",
         actor_count_read(&registry->deploys));
     one(page, "strider_deploys_refused_total", "counter", "Deploys that were refused.",
@@ -272,6 +299,7 @@ void actor_runtime_metrics(struct actor_runtime *runtime, struct arena *arena, s
     shard_pages(&page, runtime);
     journal_page(&page, runtime);
     storage_page(&page, runtime);
+    hot_page(&page, runtime);
     other_pages(&page, runtime);
     bus_page(&page, runtime);
     *text = span_of(page.text, page.bytes);

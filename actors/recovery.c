@@ -625,7 +625,14 @@ static enum result read_positions(const struct actor_recovery_options *options,
     if (result == RESULT_OK) {
         result = actor_position_read(options->state, ACTOR_POSITION_BLOB, &at[PROTO_DRAIN_BLOB]);
     }
-    if (result == RESULT_OK) {
+    if (result != RESULT_OK) {
+        return result;
+    }
+    if (options->index_elsewhere) {
+        /* It may be away, and its position may be another data directory's. What the journal still
+         * has is more than it lacks, and it takes nothing twice. */
+        at[PROTO_DRAIN_AUDIT] = options->log->ops->begin(options->log);
+    } else {
         result = options->index->ops->position(options->index, &at[PROTO_DRAIN_AUDIT]);
     }
     if (result == RESULT_OK) {

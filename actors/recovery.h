@@ -15,6 +15,7 @@ struct actor_recovery_options {
     struct storage_journal *log;
     struct storage_state *state;
     struct storage_index *index;
+    bool index_elsewhere; /* then the audit drain begins where the journal does */
     struct actor_shard *const *shards;
     uint32_t shard_count;
     struct actor_registry *registry;

@@ -51,7 +51,9 @@ enum actor_field_rule {
     X(TO_VERSION, "toVersion", COUNT)                                                              \
     X(MAPPING, "mapping", MAP)                                                                     \
     X(FROM, "from", COUNT)                                                                         \
-    X(PATH, "path", TEXT)
+    X(PATH, "path", TEXT)                                                                          \
+    X(DIRECTORY, "directory", TEXT)                                                                \
+    X(IF_ENDED, "ifEnded", BOOL)
 
 enum actor_field {
 #define X(symbol, name, rule) ACTOR_FIELD_##symbol,

@@ -237,6 +237,20 @@ static enum result route_to_audit(struct actor_router *router, struct proto_mess
     return hand_on(router, router->audit, request);
 }
 
+static enum result route_to_backup(struct actor_router *router, struct proto_message **request,
+                                   const struct actor_request *fields)
+{
+    if (router->backup == NULL) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "this engine has no stores of its own to copy");
+    }
+    if (text_of(fields, ACTOR_FIELD_DIRECTORY).count == 0) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "directory must be the path of a new directory");
+    }
+    return hand_on(router, router->backup, request);
+}
+
 /* Answered here and now. */
 static enum result answer_here(struct actor_router *router, struct proto_message **request,
                                const struct actor_request *fields)
@@ -269,27 +283,17 @@ static enum result answer_here(struct actor_router *router, struct proto_message
 static enum result (*const routes[PROTO_OP_COUNT])(struct actor_router *router,
                                                    struct proto_message **request,
                                                    const struct actor_request *fields) = {
-    [PROTO_OP_START] = route_start,
-    [PROTO_OP_CALLBACK] = route_by_id,
-    [PROTO_OP_GET] = route_by_id,
-    [PROTO_OP_STEPS] = route_by_id,
-    [PROTO_OP_LIST] = route_to_audit,
-    [PROTO_OP_TASKS] = route_tasks,
-    [PROTO_OP_DEPLOY] = route_to_registry,
-    [PROTO_OP_DEFINITIONS] = route_to_registry,
-    [PROTO_OP_MESSAGE] = route_publish,
-    [PROTO_OP_SIGNAL] = route_publish,
-    [PROTO_OP_SUSPEND] = route_by_id,
-    [PROTO_OP_RESUME] = route_by_id,
-    [PROTO_OP_ABORT] = route_by_id,
-    [PROTO_OP_RESTART] = route_by_id,
-    [PROTO_OP_DELETE] = route_by_id,
-    [PROTO_OP_MIGRATE] = route_by_id,
-    [PROTO_OP_IMPORT] = route_start,
-    [PROTO_OP_RETRY] = route_by_id,
-    [PROTO_OP_PING] = answer_here,
-    [PROTO_OP_STATS] = answer_here,
-    [PROTO_OP_HOOK] = route_hook,
+    [PROTO_OP_START] = route_start,        [PROTO_OP_CALLBACK] = route_by_id,
+    [PROTO_OP_GET] = route_by_id,          [PROTO_OP_STEPS] = route_by_id,
+    [PROTO_OP_LIST] = route_to_audit,      [PROTO_OP_TASKS] = route_tasks,
+    [PROTO_OP_DEPLOY] = route_to_registry, [PROTO_OP_DEFINITIONS] = route_to_registry,
+    [PROTO_OP_MESSAGE] = route_publish,    [PROTO_OP_SIGNAL] = route_publish,
+    [PROTO_OP_SUSPEND] = route_by_id,      [PROTO_OP_RESUME] = route_by_id,
+    [PROTO_OP_ABORT] = route_by_id,        [PROTO_OP_RESTART] = route_by_id,
+    [PROTO_OP_DELETE] = route_by_id,       [PROTO_OP_MIGRATE] = route_by_id,
+    [PROTO_OP_IMPORT] = route_start,       [PROTO_OP_RETRY] = route_by_id,
+    [PROTO_OP_PING] = answer_here,         [PROTO_OP_STATS] = answer_here,
+    [PROTO_OP_HOOK] = route_hook,          [PROTO_OP_BACKUP] = route_to_backup,
 };
 
 static enum result send_request(struct proto_sink *self, struct proto_message **message)

@@ -53,26 +53,32 @@ static enum result make_shard(struct actor_runtime *runtime, uint32_t index)
 {
     const struct actor_runtime_options *options = &runtime->options;
     return actor_shard_new(
-        &(struct actor_shard_options){.index = index,
-                                      .shard_count = options->shard_count,
-                                      .durability = options->durability,
-                                      .step_blobs = options->step_blobs,
-                                      .audit = options->audit,
-                                      .heavy_session_bytes = options->heavy_session_bytes,
-                                      .hot_bytes_max =
-                                          options->hot_bytes_max / options->shard_count,
-                                      .hot_ttl_ms = options->hot_ttl_ms,
-                                      .requests_pending_max = options->requests_pending_max,
-                                      .reply_bytes_max = options->reply_bytes_max,
-                                      .shards = runtime->shard_sinks,
-                                      .journal = &runtime->journal_loop.sink,
-                                      .io = &runtime->io_loop.sink,
-                                      .storage = &runtime->storage_loop.sink,
-                                      .read_zone = options->read_zone,
-                                      .audit_sink = &runtime->audit_loop.sink,
-                                      .observer = options->observer,
-                                      .observing = options->observing},
+        &(struct actor_shard_options){
+            .index = index,
+            .shard_count = options->shard_count,
+            .durability = options->durability,
+            .step_blobs = options->step_blobs,
+            .audit = options->audit,
+            .heavy_session_bytes = options->heavy_session_bytes,
+            .hot_bytes_max = options->hot_bytes_max / options->shard_count,
+            .hot_ttl_ms = options->hot_ttl_ms,
+            .requests_pending_max = options->requests_pending_max,
+            .reply_bytes_max = options->reply_bytes_max,
+            .shards = runtime->shard_sinks,
+            .journal = &runtime->journal_loop.sink,
+            .io = &runtime->io_loop.sink,
+            .storage = &runtime->storage_loop.sink,
+            .read_zone = options->read_zone,
+            .hot = options->hot_elsewhere ? &runtime->hot_loop.sink : NULL,
+            .audit_sink = &runtime->audit_loop.sink,
+            .observer = options->observer,
+            .observing = options->observing},
         &runtime->shards[index]);
+}
+
+static bool keeps_for_a_time(const struct actor_runtime *runtime)
+{
+    return runtime->options.keep_completed_ms > 0 || runtime->options.keep_failed_ms > 0;
 }
 
 static enum result make_loops(struct actor_runtime *runtime)
@@ -89,6 +95,15 @@ static enum result make_loops(struct actor_runtime *runtime)
                  : result;
     if (result == RESULT_OK && runtime->options.bus_window > 0) {
         result = actor_loop_init(&runtime->bus_loop, "bus", requests_max);
+    }
+    if (result == RESULT_OK && runtime->options.hot_elsewhere) {
+        result = actor_loop_init(&runtime->hot_loop, "hot", requests_max);
+    }
+    if (result == RESULT_OK && runtime->options.backup != NULL) {
+        result = actor_loop_init(&runtime->backup_loop, "backup", requests_max);
+    }
+    if (result == RESULT_OK && keeps_for_a_time(runtime)) {
+        result = actor_loop_init(&runtime->retention_loop, "retention", requests_max);
     }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
         snprintf(runtime->shard_names[i], sizeof runtime->shard_names[i], "shard-%u",
@@ -112,6 +127,25 @@ static enum result make_actors(struct actor_runtime *runtime)
                                              .read_zone = runtime->options.read_zone},
             &runtime->registry);
     }
+    if (result == RESULT_OK && runtime->options.hot_elsewhere) {
+        result = actor_hot_new(&runtime->hot_loop.sink, &runtime->hot);
+    }
+    if (result == RESULT_OK && runtime->options.backup != NULL) {
+        result =
+            actor_backup_new(&(struct actor_backup_options){.port = runtime->options.backup,
+                                                            .self = &runtime->backup_loop.sink,
+                                                            .journal = &runtime->journal_loop.sink,
+                                                            .storage = &runtime->storage_loop.sink},
+                             &runtime->backup);
+    }
+    if (result == RESULT_OK && keeps_for_a_time(runtime)) {
+        result = actor_retention_new(
+            &(struct actor_retention_options){.self = &runtime->retention_loop.sink,
+                                              .router = &runtime->router.sink,
+                                              .completed_ms = runtime->options.keep_completed_ms,
+                                              .failed_ms = runtime->options.keep_failed_ms},
+            &runtime->retention);
+    }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
         result = make_shard(runtime, i);
     }
@@ -122,7 +156,7 @@ enum result actor_runtime_new(const struct actor_runtime_options *options,
                               struct actor_runtime **out)
 {
     ASSERT(options->journal != NULL && options->state != NULL);
-    ASSERT(options->blob != NULL && options->index != NULL);
+    ASSERT((options->blob != NULL) != options->blob_elsewhere && options->index != NULL);
     struct actor_runtime_options complete = with_defaults(options);
     struct actor_runtime *runtime = calloc(1, sizeof *runtime);
     if (runtime == NULL) {
@@ -154,7 +188,22 @@ enum result actor_runtime_new(const struct actor_runtime_options *options,
 struct ev_loop *actor_runtime_loop(struct actor_runtime *runtime, enum actor_loop_name which)
 {
     ASSERT(!runtime->started);
-    return which == ACTOR_LOOP_IO ? runtime->io_loop.ev : runtime->storage_loop.ev;
+    ASSERT(which != ACTOR_LOOP_HOT || runtime->hot != NULL);
+    return which == ACTOR_LOOP_IO        ? runtime->io_loop.ev
+           : which == ACTOR_LOOP_STORAGE ? runtime->storage_loop.ev
+                                         : runtime->hot_loop.ev;
+}
+
+void actor_runtime_set_hot(struct actor_runtime *runtime, struct storage_hot *hot)
+{
+    ASSERT(!runtime->started && runtime->hot != NULL);
+    actor_hot_set_tier(runtime->hot, hot);
+}
+
+void actor_runtime_set_blob(struct actor_runtime *runtime, struct storage_blob *blob)
+{
+    ASSERT(!runtime->started && runtime->options.blob_elsewhere);
+    runtime->options.blob = blob;
 }
 
 void actor_runtime_set_modules(struct actor_runtime *runtime, struct proto_sink *modules)
@@ -216,6 +265,7 @@ static enum result make_drains(struct actor_runtime *runtime,
         result = actor_storage_new(
             &(struct actor_storage_options){.state = options->state,
                                             .blob = options->blob,
+                                            .backup = options->backup,
                                             .log = options->journal,
                                             .self = &runtime->storage_loop.sink,
                                             .journal = &runtime->journal_loop.sink,
@@ -224,6 +274,7 @@ static enum result make_drains(struct actor_runtime *runtime,
                                             .state_position = at[PROTO_DRAIN_STATE],
                                             .blob_position = at[PROTO_DRAIN_BLOB],
                                             .bus_position = at[PROTO_DRAIN_BUS],
+                                            .blob_elsewhere = options->blob_elsewhere,
                                             .paced = true},
             &runtime->storage);
     }
@@ -233,6 +284,7 @@ static enum result make_drains(struct actor_runtime *runtime,
                                                           .log = options->journal,
                                                           .journal = &runtime->journal_loop.sink,
                                                           .position = at[PROTO_DRAIN_AUDIT],
+                                                          .elsewhere = options->index_elsewhere,
                                                           .paced = true},
                             &runtime->audit);
     }
@@ -254,6 +306,14 @@ static enum result start_threads(struct actor_runtime *runtime)
     if (result == RESULT_OK && runtime->bus != NULL) {
         actor_loop_settle(&runtime->bus_loop, actor_bus_turn, runtime->bus);
         result = actor_loop_start(&runtime->bus_loop);
+    }
+    if (result == RESULT_OK && runtime->hot != NULL) {
+        actor_loop_settle(&runtime->hot_loop, actor_hot_turn, runtime->hot);
+        result = actor_loop_start(&runtime->hot_loop);
+    }
+    if (result == RESULT_OK && runtime->backup != NULL) {
+        actor_loop_settle(&runtime->backup_loop, actor_backup_turn, runtime->backup);
+        result = actor_loop_start(&runtime->backup_loop);
     }
     for (uint32_t i = 0; i < runtime->options.shard_count && result == RESULT_OK; i++) {
         actor_loop_settle(&runtime->shard_loops[i], actor_shard_turn, runtime->shards[i]);
@@ -279,6 +339,7 @@ static void open_router(struct actor_runtime *runtime)
     router->shard_count = runtime->options.shard_count;
     router->registry = &runtime->registry_loop.sink;
     router->audit = &runtime->audit_loop.sink;
+    router->backup = runtime->backup == NULL ? NULL : &runtime->backup_loop.sink;
     router->journal = actor_journal_counters(runtime->journal);
     router->stats = actor_stats;
     router->letters = count_letters;
@@ -292,16 +353,17 @@ enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_reco
     ASSERT(!runtime->started);
     struct actor_clock clock = {0};
     struct actor_positions positions;
-    enum result result =
-        actor_recover(&(struct actor_recovery_options){.log = runtime->options.journal,
-                                                       .state = runtime->options.state,
-                                                       .index = runtime->options.index,
-                                                       .shards = runtime->shards,
-                                                       .shard_count = runtime->options.shard_count,
-                                                       .registry = runtime->registry,
-                                                       .bus = runtime->options.bus_window > 0,
-                                                       .now = actor_clock_now(&clock)},
-                      recovery, &positions, error);
+    enum result result = actor_recover(
+        &(struct actor_recovery_options){.log = runtime->options.journal,
+                                         .state = runtime->options.state,
+                                         .index = runtime->options.index,
+                                         .index_elsewhere = runtime->options.index_elsewhere,
+                                         .shards = runtime->shards,
+                                         .shard_count = runtime->options.shard_count,
+                                         .registry = runtime->registry,
+                                         .bus = runtime->options.bus_window > 0,
+                                         .now = actor_clock_now(&clock)},
+        recovery, &positions, error);
     if (result != RESULT_OK) {
         return result;
     }
@@ -317,6 +379,15 @@ enum result actor_runtime_start(struct actor_runtime *runtime, struct actor_reco
         return result;
     }
     open_router(runtime);
+    if (runtime->retention != NULL) { /* a client of the router */
+        actor_loop_settle(&runtime->retention_loop, actor_retention_turn, runtime->retention);
+        result = actor_loop_start(&runtime->retention_loop);
+        if (result != RESULT_OK) {
+            snprintf(error, 256, "the actors could not be started: %s", result_text(result));
+            actor_runtime_stop(runtime);
+            return result;
+        }
+    }
     log_line(LOG_INFO, "ENGINE-READY",
              "shards=%u executions=%llu events=%llu calls=%llu corrupt=%llu elapsed_us=%llu",
              runtime->options.shard_count, (unsigned long long)recovery->executions,
@@ -332,24 +403,55 @@ struct proto_sink *actor_runtime_router(struct actor_runtime *runtime)
 
 /* ---- looking ---- */
 
+/* Why no request can be served as it should be; NULL: all can. */
+static const char *trouble_of(struct actor_runtime *runtime)
+{
+    if (!atomic_load_explicit(&runtime->router.open, memory_order_acquire)) {
+        return "not started";
+    }
+    if (atomic_load_explicit(&runtime->router.closing, memory_order_relaxed)) {
+        return "draining";
+    }
+    if (actor_count_read(&actor_journal_counters(runtime->journal)->failed) != 0) {
+        return "the journal failed: restart the engine when the disk is well";
+    }
+    if (actor_count_read(&actor_journal_counters(runtime->journal)->full) != 0) {
+        return "the journal is full or stalled";
+    }
+    return NULL;
+}
+
+/* Stores that the engine can do without for a while, each by name. */
+static void name_failing(struct actor_runtime *runtime, struct arena *arena, struct span *why_not)
+{
+    const struct actor_storage_counters *storage = actor_storage_counters(runtime->storage);
+    const struct {
+        bool fails;
+        const char *name;
+    } stores[] = {
+        {actor_count_read(&storage->failing) != 0, "the state table cannot be written"},
+        {actor_count_read(&storage->blob_failing) != 0, "the blob tier fails"},
+        {runtime->hot != NULL && actor_count_read(&actor_hot_counters(runtime->hot)->failing) != 0,
+         "the hot tier fails"},
+        {actor_count_read(&actor_audit_counters(runtime->audit)->failing) != 0,
+         "the index cannot be written"},
+    };
+    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
+        if (stores[i].fails) {
+            *why_not = arena_format(arena, "%.*s%s%s", SPAN_ARG(*why_not),
+                                    why_not->count == 0 ? "degraded: " : "; ", stores[i].name);
+        }
+    }
+}
+
 bool actor_runtime_ready(struct actor_runtime *runtime, struct arena *arena, struct span *why_not)
 {
-    const char *why = NULL;
-    if (!atomic_load_explicit(&runtime->router.open, memory_order_acquire)) {
-        why = "not started";
-    } else if (atomic_load_explicit(&runtime->router.closing, memory_order_relaxed)) {
-        why = "draining";
-    } else if (actor_count_read(&actor_journal_counters(runtime->journal)->failed) != 0) {
-        why = "the journal failed: restart the engine when the disk is well";
-    } else if (actor_count_read(&actor_journal_counters(runtime->journal)->full) != 0) {
-        why = "the journal is full or stalled";
-    } else if (actor_count_read(&actor_storage_counters(runtime->storage)->failing) != 0) {
-        why = "the state table cannot be written";
-    } else if (actor_count_read(&actor_audit_counters(runtime->audit)->failing) != 0) {
-        why = "the index cannot be written";
-    }
+    const char *why = trouble_of(runtime);
     *why_not = why == NULL ? SPAN_EMPTY : arena_copy(arena, span_text(why));
-    return why == NULL;
+    if (why == NULL) {
+        name_failing(runtime, arena, why_not);
+    }
+    return why_not->count == 0;
 }
 
 /* ---- the end ---- */
@@ -418,7 +520,13 @@ void actor_runtime_stop(struct actor_runtime *runtime)
     if (!runtime->started) {
         return;
     }
+    if (runtime->retention != NULL) {
+        actor_loop_stop(&runtime->retention_loop);
+    }
     atomic_store_explicit(&runtime->router.open, false, memory_order_release);
+    if (runtime->backup != NULL) {
+        actor_loop_stop(&runtime->backup_loop);
+    }
     for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
         actor_loop_stop(&runtime->shard_loops[i]);
     }
@@ -430,6 +538,9 @@ void actor_runtime_stop(struct actor_runtime *runtime)
     actor_loop_stop(&runtime->journal_loop);
     actor_loop_stop(&runtime->storage_loop);
     actor_loop_stop(&runtime->audit_loop);
+    if (runtime->hot != NULL) {
+        actor_loop_stop(&runtime->hot_loop);
+    }
     runtime->started = false;
 }
 
@@ -448,6 +559,9 @@ void actor_runtime_free(struct actor_runtime *runtime)
     actor_loop_release(&runtime->storage_loop);
     actor_loop_release(&runtime->audit_loop);
     actor_loop_release(&runtime->bus_loop);
+    actor_loop_release(&runtime->hot_loop);
+    actor_loop_release(&runtime->backup_loop);
+    actor_loop_release(&runtime->retention_loop);
     for (uint32_t i = 0; runtime->shards != NULL && i < runtime->options.shard_count; i++) {
         actor_shard_free(runtime->shards[i]);
     }
@@ -457,6 +571,9 @@ void actor_runtime_free(struct actor_runtime *runtime)
     actor_storage_free(runtime->storage);
     actor_audit_free(runtime->audit);
     actor_bus_free(runtime->bus);
+    actor_hot_free(runtime->hot);
+    actor_backup_free(runtime->backup);
+    actor_retention_free(runtime->retention);
     actor_waiter_release(&runtime->drain_waiter);
     actor_waiter_release(&runtime->load_waiter);
     pthread_mutex_destroy(&runtime->load_mutex);

@@ -3,9 +3,9 @@
  * stopped.
  *
  * Threads (each one libev loop with a mailbox): N shards, journal, io (module dispatch, clock),
- * storage (state and blob drains, fetches), audit (index), bus (audit bus, if any). main wires: it
- * opens the ports, makes the runtime, attaches what needs a loop (actor_runtime_loop), starts it,
- * and then opens the fronts on actor_runtime_router.
+ * storage (state and blob drains, fetches), audit (index), bus (audit bus, if any), hot (a hot tier
+ * elsewhere). main wires: it opens the ports, makes the runtime, attaches what needs a loop
+ * (actor_runtime_loop), starts it, and then opens the fronts on actor_runtime_router.
  */
 #ifndef ACTORS_RUNTIME_H
 #define ACTORS_RUNTIME_H
@@ -16,6 +16,7 @@
 #include "proto/base/result.h"
 #include "proto/message.h"
 #include "proto/sink.h"
+#include "storage/backup.h"
 #include "storage/blob.h"
 #include "storage/hot.h"
 #include "storage/index.h"
@@ -33,7 +34,7 @@ enum actor_durability {
 
 enum actor_step_blobs { ACTOR_STEPS_ALL, ACTOR_STEPS_WAITS, ACTOR_STEPS_OFF };
 
-enum actor_loop_name { ACTOR_LOOP_IO, ACTOR_LOOP_STORAGE };
+enum actor_loop_name { ACTOR_LOOP_IO, ACTOR_LOOP_STORAGE, ACTOR_LOOP_HOT };
 
 struct actor_runtime_options {
     uint32_t shard_count; /* 0: half the processors, at least 1 */
@@ -55,6 +56,15 @@ struct actor_runtime_options {
     struct storage_blob *blob;
     struct storage_index *index;
     uint32_t bus_window; /* messages under way to the audit bus at most; 0: there is no bus */
+    /* Stores that other servers keep may be away, at the start and later: the engine goes on
+     * without them, and says so (actor_runtime_ready). */
+    bool hot_elsewhere;            /* actor_runtime_set_hot brings it */
+    bool blob_elsewhere;           /* actor_runtime_set_blob brings it */
+    bool index_elsewhere;          /* `index` is one of these */
+    struct storage_backup *backup; /* NULL: the op `backup` is refused */
+    /* How long ended executions are kept after their end; 0: for ever. */
+    uint64_t keep_completed_ms;
+    uint64_t keep_failed_ms;     /* ... those that failed or were aborted */
     struct proto_sink *observer; /* PROTO_EVENT of every change; NULL: none */
     /* Does anybody look just now? Any thread, cheap; events are only made while it says so. NULL:
      * always. */
@@ -67,6 +77,10 @@ MUST_USE enum result actor_runtime_new(const struct actor_runtime_options *optio
                                        struct actor_runtime **out);
 /* Before start: the loop that an adapter lives on. */
 struct ev_loop *actor_runtime_loop(struct actor_runtime *runtime, enum actor_loop_name which);
+/* Before start: stores that live on a loop (ACTOR_LOOP_HOT, ACTOR_LOOP_STORAGE) and therefore can
+ * be opened only now; borrowed until actor_runtime_free. */
+void actor_runtime_set_hot(struct actor_runtime *runtime, struct storage_hot *hot);
+void actor_runtime_set_blob(struct actor_runtime *runtime, struct storage_blob *blob);
 /* Before start: takes PROTO_CALL and PROTO_CALL_CANCEL, called on the io loop's thread. */
 void actor_runtime_set_modules(struct actor_runtime *runtime, struct proto_sink *modules);
 

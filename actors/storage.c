@@ -17,6 +17,9 @@
 enum {
     STORAGE_MAGIC = 0x53544f52,
     TICKET_DRAIN = 0, /* the blob drain's own requests of the port */
+    TICKET_PROBE = 1,
+    PROBE_EVERY_MS = 5000,
+    BLOB_WAIT_MAX_MS = 30000, /* for the drain to pass what somebody waits for */
     PUMP_DELAY_MS =
         20, /* what the journal announces is gathered for that long: large batches, few wake-ups */
     FLUSH_EVERY_MS = 1000,
@@ -41,6 +44,8 @@ struct actor_storage {
     uint64_t state_durable, blob_durable;        /* as the state table says */
     uint64_t bus_settled, bus_durable, bus_read; /* the bus drain's: told, and in the table */
     struct actor_pace state_pace, blob_pace;
+    uint64_t probe_ms; /* ACTOR_NEVER: not asked, or under way */
+    uint64_t now_ms;
     struct proto_address drain; /* who waits for everything to be durable */
     struct actor_storage_counters counters;
 };
@@ -58,6 +63,7 @@ enum result actor_storage_new(const struct actor_storage_options *options,
     storage->pump_ms = 0; /* look once at the start */
     storage->flush_ms = ACTOR_NEVER;
     storage->blob_ms = ACTOR_NEVER;
+    storage->probe_ms = options->blob_elsewhere ? 0 : ACTOR_NEVER;
     storage->state_pace =
         (struct actor_pace){.enabled = options->paced, .behind_bytes_max = STATE_BEHIND_BYTES_MAX};
     storage->blob_pace =
@@ -176,7 +182,24 @@ static void fetch_state(struct actor_storage *storage, const struct proto_messag
 
 static uint64_t wanted_position(const struct proto_message *waiting)
 {
-    return waiting->type == PROTO_AWAIT ? waiting->as.position : waiting->as.fetch.position;
+    return waiting->type == PROTO_AWAIT ? waiting->as.await.position : waiting->as.fetch.position;
+}
+
+static uint64_t waits_since_ms(const struct proto_message *waiting)
+{
+    return waiting->type == PROTO_AWAIT ? waiting->as.await.since_ms : waiting->as.fetch.since_ms;
+}
+
+/* One line a change (engine.md 11: a failure is CRITICAL). */
+static void blob_heard(struct actor_storage *storage, enum result result)
+{
+    bool fails = result != RESULT_OK && result != RESULT_NOT_FOUND && result != RESULT_CLOSED;
+    if (fails == (actor_count_read(&storage->counters.blob_failing) == 1)) {
+        return;
+    }
+    actor_count_set(&storage->counters.blob_failing, fails ? 1 : 0);
+    log_line(fails ? LOG_CRITICAL : LOG_INFO, fails ? "BLOBS-FAIL" : "BLOBS-WORK-AGAIN",
+             "reason=\"%s\"", result_text(result));
 }
 
 /* Takes the fetch. */
@@ -206,19 +229,37 @@ static void blob_read(struct actor_storage *storage, const struct proto_message 
             actor_queue_push(&others, fetch);
             continue;
         }
+        blob_heard(storage, done->as.port_done.result);
         answer_fetch(storage, fetch, done->as.port_done.result, done->as.port_done.bytes);
         message_free(fetch);
     }
     storage->reading = others;
 }
 
+/* Nobody may wait for a tier that does not do its work. Takes the message. */
+static void refuse_waiting(struct actor_storage *storage, struct proto_message *waiting,
+                           enum result result)
+{
+    if (waiting->type == PROTO_AWAIT) {
+        answer_done(waiting->reply_to, result);
+    } else {
+        answer_fetch(storage, waiting, result, SPAN_EMPTY);
+    }
+    message_free(waiting);
+}
+
 static void serve_waiting(struct actor_storage *storage)
 {
     uint64_t stored = actor_blob_drain_stored(storage->blob);
+    enum result trouble = actor_blob_drain_trouble(storage->blob);
     struct actor_queue later = {0};
     struct proto_message *waiting;
     while ((waiting = actor_queue_pop(&storage->waiting)) != NULL) {
-        if (wanted_position(waiting) > stored) {
+        bool passed = wanted_position(waiting) <= stored;
+        bool overdue = storage->now_ms >= waits_since_ms(waiting) + BLOB_WAIT_MAX_MS;
+        if (!passed && (trouble != RESULT_OK || overdue)) {
+            refuse_waiting(storage, waiting, overdue ? RESULT_TIMEOUT : trouble);
+        } else if (!passed) {
             actor_queue_push(&later, waiting);
         } else if (waiting->type == PROTO_AWAIT) {
             answer_done(waiting->reply_to, RESULT_OK);
@@ -335,6 +376,14 @@ static uint64_t later(uint64_t a_ms, uint64_t b_ms)
     return a_ms > b_ms ? a_ms : b_ms;
 }
 
+/* Here, because the tables have this thread for their only one. Drains and fetches wait as long. */
+static void copy_tables(struct actor_storage *storage, const struct proto_message *message)
+{
+    struct storage_backup *backup = storage->options.backup;
+    answer_done(message->reply_to,
+                backup->ops->copy_tables(backup, (const char *)message->as.directory.bytes));
+}
+
 /* Takes the message. */
 static void receive(struct actor_storage *storage, struct proto_message *message,
                     struct actor_time now)
@@ -351,14 +400,22 @@ static void receive(struct actor_storage *storage, struct proto_message *message
                message->as.fetch.kind == PROTO_FETCH_STEPS);
         actor_count(&storage->counters.fetches, 1);
         message->as.fetch.position = storage->options.log->ops->end(storage->options.log);
+        message->as.fetch.since_ms = now.monotonic_ms;
         actor_queue_push(&storage->waiting, message);
         return;
     } else if (message->type == PROTO_AWAIT) {
+        message->as.await.since_ms = now.monotonic_ms;
         actor_queue_push(&storage->waiting, message);
         return;
     } else if (message->type == PROTO_PORT_DONE && message->reply_to.ticket == TICKET_DRAIN) {
         actor_blob_drain_done(storage->blob, &message->as.port_done, now);
+        blob_heard(storage, message->as.port_done.result);
         storage->blob_ms = later(now.monotonic_ms, actor_pace_until_ms(&storage->blob_pace));
+    } else if (message->type == PROTO_PORT_DONE && message->reply_to.ticket == TICKET_PROBE) {
+        storage->probe_ms = now.monotonic_ms + PROBE_EVERY_MS;
+        if (actor_blob_drain_trouble(storage->blob) == RESULT_OK) {
+            blob_heard(storage, message->as.port_done.result);
+        }
     } else if (message->type == PROTO_PORT_DONE &&
                actor_step_pages_take(&storage->pages, message)) {
         return;
@@ -368,6 +425,8 @@ static void receive(struct actor_storage *storage, struct proto_message *message
         ASSERT(message->as.drained.drain == PROTO_DRAIN_BUS);
         storage->bus_settled = message->as.drained.durable;
         storage->bus_read = message->as.drained.read;
+    } else if (message->type == PROTO_BACKUP) {
+        copy_tables(storage, message);
     } else {
         ASSERT(message->type == PROTO_DRAIN);
         storage->drain = message->reply_to;
@@ -412,6 +471,24 @@ static void pump_blobs(struct actor_storage *storage, struct actor_time now)
                    now.monotonic_ms);
 }
 
+/* So that a tier that nobody needs just now is known to be away, or back. */
+static void probe(struct actor_storage *storage, struct actor_time now)
+{
+    struct storage_blob *blob = storage->options.blob;
+    enum result result = blob->ops->get(
+        blob, span_text("strider/probe/probe.msgpack"),
+        (struct proto_address){.sink = storage->options.self, .ticket = TICKET_PROBE});
+    storage->probe_ms =
+        result == RESULT_OK ? ACTOR_NEVER : now.monotonic_ms + PROBE_EVERY_MS; /* it is just busy */
+}
+
+/* The oldest of those that wait for the blobs is told off by then. */
+static uint64_t patience_ms(const struct actor_storage *storage)
+{
+    const struct proto_message *oldest = storage->waiting.oldest;
+    return oldest == NULL ? ACTOR_NEVER : waits_since_ms(oldest) + BLOB_WAIT_MAX_MS;
+}
+
 /* The blobs first: the table then says how far they are. */
 static void flush_both(struct actor_storage *storage, struct actor_time now)
 {
@@ -431,6 +508,7 @@ static void flush_both(struct actor_storage *storage, struct actor_time now)
 uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct actor_time now)
 {
     struct actor_storage *storage = BASE_CAST(actor_storage, argument, STORAGE_MAGIC);
+    storage->now_ms = now.monotonic_ms;
     while (batch != NULL) {
         struct proto_message *message = batch;
         batch = batch->next;
@@ -452,6 +530,9 @@ uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct 
         pump_blobs(storage, now);
     }
     serve_waiting(storage);
+    if (storage->probe_ms <= now.monotonic_ms) {
+        probe(storage, now);
+    }
     if (storage->flush_ms == ACTOR_NEVER && anything_to_flush(storage)) {
         storage->flush_ms = now.monotonic_ms + FLUSH_EVERY_MS;
     }
@@ -459,5 +540,6 @@ uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct 
         answer_done(storage->drain, RESULT_OK);
         storage->drain.sink = NULL;
     }
-    return earlier(earlier(storage->pump_ms, storage->flush_ms), storage->blob_ms);
+    uint64_t due_ms = earlier(earlier(storage->pump_ms, storage->flush_ms), storage->blob_ms);
+    return earlier(due_ms, earlier(storage->probe_ms, patience_ms(storage)));
 }

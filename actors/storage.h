@@ -2,19 +2,22 @@
  * storage.h: the actor of the slow stores: the state drain, the blob drain, and fetches from both.
  *
  * A fetch is answered by what the journal held when it came: the drains are brought up to there
- * first. So a shard never sees a state that is older than what it has committed.
+ * first. So a shard never sees a state that is older than what it has committed. While the blob
+ * tier fails, or takes too long, whoever waits for it is told so: the journal has what it has not.
  */
 #ifndef ACTORS_STORAGE_H
 #define ACTORS_STORAGE_H
 
 #include "actors/drain/blob_drain.h"
 #include "actors/drain/state_drain.h"
+#include "storage/backup.h"
 
 struct actor_storage;
 
 struct actor_storage_options {
     struct storage_state *state;
     struct storage_blob *blob;
+    struct storage_backup *backup; /* copies the tables; NULL: nobody will ask */
     struct storage_journal *log;
     struct proto_sink *self;
     struct proto_sink *journal; /* told of drained positions */
@@ -22,12 +25,15 @@ struct actor_storage_options {
     uint32_t shard_count;
     uint64_t state_position, blob_position; /* where to begin */
     uint64_t bus_position; /* of the bus drain, whose position is kept here; PROTO_DRAIN_OFF */
-    bool paced; /* the drains step back while the machine is busy (actors/pace.h) */
+    bool blob_elsewhere; /* the blobs are on another server: it is asked now and then whether it is
+                            there */
+    bool paced;          /* the drains step back while the machine is busy (actors/pace.h) */
 };
 
 struct actor_storage_counters {
     actor_counter fetches, misses;
-    actor_counter failing; /* gauge: 1 while the state table cannot be written */
+    actor_counter failing;      /* gauge: 1 while the state table cannot be written */
+    actor_counter blob_failing; /* gauge: 1 while blobs cannot be stored, or read */
 };
 
 MUST_USE enum result actor_storage_new(const struct actor_storage_options *options,

@@ -35,7 +35,10 @@ enum proto_message_type {
     /* shard <-> storage */
     PROTO_FETCH,   /* as.fetch: an execution, blobs of it, its index row, a list */
     PROTO_FETCHED, /* as.fetched */
-    PROTO_AWAIT,   /* as.position; PROTO_DONE when the blobs of all records before it are stored */
+    PROTO_AWAIT,   /* as.await; PROTO_DONE when the blobs of all records before it are stored, or
+                      will not be soon */
+    PROTO_KEEP,    /* as.keep: what a hot tier that lives elsewhere is to hold; answered by
+                      PROTO_DONE */
     PROTO_INTERIM, /* as.execution_id: storage asks for a snapshot of a segment that holds the
                       journal back; no answer */
     /* registry -> shards */
@@ -61,6 +64,10 @@ enum proto_message_type {
                            with */
     PROTO_BUS_REFUSED,  /* as.bus: the bus will never take it; before the SETTLED that counts it */
     PROTO_BUS_RECEIVED, /* as.bus: to be settled by its number */
+    /* backup -> journal, storage */
+    PROTO_HOLD,   /* as.hold: the journal trims nothing, or goes on trimming; answered by PROTO_DONE
+                   */
+    PROTO_BACKUP, /* as.directory: the tables are copied there; answered by PROTO_DONE */
     /* life cycle */
     PROTO_DRAIN, /* stop taking starts, finish segments, then answer PROTO_DONE */
     PROTO_DONE,  /* as.done */
@@ -176,13 +183,34 @@ enum proto_fetch_kind {
     PROTO_FETCH_STEPS,  /* storage: step blobs. query: [workspaceId, outline, [stepId …]]; the
                            answer: [outline, [blob, nil (there is none) or false (it cannot be
                            read) …]], which ends early when it would be too large */
+    PROTO_FETCH_HOT,    /* hot: a session's bytes, of whatever age */
+    PROTO_FETCH_BOUND,  /* hot: whom channelSessionId `query` is bound to */
+};
+
+enum proto_keep_kind {
+    PROTO_KEEP_SESSION, /* its bytes, and whom its channel session means */
+    PROTO_KEEP_BOUND,   /* the latter alone: it is too large for the tier */
+    PROTO_KEEP_NOTHING, /* it ended: both go, the binding if it is still its own */
+};
+
+struct proto_keep {
+    enum proto_keep_kind kind;
+    struct execution_id execution_id;
+    struct span channel_session_id; /* or empty */
+    struct span bytes;              /* of SESSION */
 };
 
 struct proto_fetch {
     enum proto_fetch_kind kind;
     struct execution_id execution_id;
     struct span query;
-    uint64_t position; /* the store's own note: what must be stored before it answers */
+    uint64_t position; /* the store's own notes: what must be stored before it answers */
+    uint64_t since_ms; /* ... and when it was asked */
+};
+
+struct proto_await {
+    uint64_t position;
+    uint64_t since_ms; /* the store's own note */
 };
 
 struct proto_fetched {
@@ -294,8 +322,10 @@ struct proto_message {
         struct proto_commit commit;
         struct proto_committed committed;
         uint64_t position;
+        struct proto_await await;
         struct proto_fetch fetch;
         struct proto_fetched fetched;
+        struct proto_keep keep;
         struct proto_drained drained;
         struct execution_id execution_id;
         struct proto_definition definition;
@@ -308,6 +338,8 @@ struct proto_message {
         struct proto_port_done port_done;
         struct proto_bus_message bus;
         struct proto_done done;
+        bool hold;
+        struct span directory; /* with a NUL behind it */
         struct proto_event event;
     } as;
     /* private to message.c */

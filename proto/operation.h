@@ -30,7 +30,8 @@
     X(PING, "ping")                                                                                \
     X(STATS, "stats")                                                                              \
     X(STEPS, "steps")                                                                              \
-    X(HOOK, "hook")
+    X(HOOK, "hook")                                                                                \
+    X(BACKUP, "backup")
 
 enum proto_operation {
     PROTO_OP_NONE = 0,

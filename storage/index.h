@@ -37,8 +37,8 @@ struct storage_index_ops {
                        struct span *out);
     /*
      * Rows as {"executions":[…],"cursor":…}: `query` is a MAP value with status, lifecycle,
-     * process, workspaceId, projectId, since (RFC 3339), limit (<= 1000, default 100), cursor;
-     * newest start first. RESULT_INVALID for a bad query.
+     * process, workspaceId, projectId, since and endedBefore (RFC 3339), limit (<= 1000, default
+     * 100), cursor; newest start first. RESULT_INVALID for a bad query.
      */
     enum result (*list)(struct storage_index *self, struct span query, struct arena *arena,
                         struct span *out);

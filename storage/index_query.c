@@ -19,6 +19,19 @@ static bool text_field(struct span query, const char *field, struct span *out)
     return value.count == 0 || wire_is(value, WIRE_NIL) || wire_is(value, WIRE_STRING);
 }
 
+/* As the tables write it. */
+static bool read_time(struct span text, char out[TEXT_TIME_BYTES + 1])
+{
+    int64_t unix_ms = 0;
+    if (text.count > 0 && text_parse_time(text, &unix_ms) != RESULT_OK) {
+        return false;
+    }
+    if (text.count > 0) {
+        text_format_time(unix_ms, out);
+    }
+    return true;
+}
+
 enum result storage_index_query_read(struct span query, struct storage_index_query *out)
 {
     static const char *const fields[STORAGE_INDEX_FILTER_COUNT] = {
@@ -28,12 +41,14 @@ enum result storage_index_query_read(struct span query, struct storage_index_que
     };
     *out = (struct storage_index_query){0};
     struct span since;
+    struct span ended_before;
     struct span cursor;
     bool sound = true;
     for (size_t i = 0; i < STORAGE_INDEX_FILTER_COUNT; i++) {
         sound = text_field(query, fields[i], &out->equal[i]) && sound;
     }
     sound = text_field(query, "since", &since) && sound;
+    sound = text_field(query, "endedBefore", &ended_before) && sound;
     sound = text_field(query, "cursor", &cursor) && sound;
     int64_t wanted = LIMIT_DEFAULT;
     struct span limit = wire_find_text(query, "limit");
@@ -44,12 +59,8 @@ enum result storage_index_query_read(struct span query, struct storage_index_que
         return RESULT_INVALID;
     }
     out->limit = (uint32_t)wanted;
-    if (since.count > 0) {
-        int64_t unix_ms = 0;
-        if (text_parse_time(since, &unix_ms) != RESULT_OK) {
-            return RESULT_INVALID;
-        }
-        text_format_time(unix_ms, out->since);
+    if (!read_time(since, out->since) || !read_time(ended_before, out->ended_before)) {
+        return RESULT_INVALID;
     }
     return cursor.count > 0 ? read_cursor(cursor, out) : RESULT_OK;
 }

@@ -23,6 +23,7 @@ enum {
 struct storage_index_query {
     struct span equal[STORAGE_INDEX_FILTER_COUNT]; /* empty: any */
     char since[TEXT_TIME_BYTES + 1];               /* "": any */
+    char ended_before[TEXT_TIME_BYTES + 1];        /* "": any, and those that have not ended */
     struct span before_start;                      /* of the cursor */
     struct span before_id;                         /* empty: from the newest */
     uint32_t limit;                                /* 1 .. 1000 */

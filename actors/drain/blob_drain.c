@@ -43,6 +43,7 @@ struct actor_blob_drain {
     uint16_t slots[NAME_SLOTS]; /* item index + 1 */
     struct span remove;         /* prefix: to be removed when the items before it are stored */
     uint32_t attempt;
+    enum result trouble; /* valid when attempt > 0 */
     uint64_t retry_ms;
     uint64_t since_ms; /* when the batch was begun */
     struct actor_blob_drain_counters counters;
@@ -100,6 +101,10 @@ uint64_t actor_blob_drain_durable(const struct actor_blob_drain *drain)
 void actor_blob_drain_want_flush(struct actor_blob_drain *drain)
 {
     drain->flush_wanted = true;
+}
+enum result actor_blob_drain_trouble(const struct actor_blob_drain *drain)
+{
+    return drain->attempt == 0 ? RESULT_OK : drain->trouble;
 }
 bool actor_blob_drain_busy(const struct actor_blob_drain *drain)
 {
@@ -258,6 +263,7 @@ static void failed(struct actor_blob_drain *drain, enum result why, struct actor
 {
     uint64_t wait_ms = backoff_ms(drain);
     drain->attempt++;
+    drain->trouble = why;
     drain->retry_ms = now.monotonic_ms + wait_ms;
     actor_count(&drain->counters.retried, 1);
     log_line(LOG_WARN, "BLOB-RETRY", "attempt=%u wait_ms=%llu blobs=%u reason=\"%s\"",

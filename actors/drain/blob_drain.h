@@ -47,6 +47,8 @@ uint64_t actor_blob_drain_stored(const struct actor_blob_drain *drain);
 uint64_t actor_blob_drain_durable(const struct actor_blob_drain *drain);
 /* Asks for a flush of what is stored, as soon as nothing is under way. */
 void actor_blob_drain_want_flush(struct actor_blob_drain *drain);
+/* Why the newest try failed, until one succeeds; RESULT_OK: none has. */
+enum result actor_blob_drain_trouble(const struct actor_blob_drain *drain);
 bool actor_blob_drain_busy(const struct actor_blob_drain *drain);
 const struct actor_blob_drain_counters *
 actor_blob_drain_counters(const struct actor_blob_drain *drain);

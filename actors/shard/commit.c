@@ -66,6 +66,8 @@ static void leave(struct actor_shard *shard, struct actor_queue *effects)
             send_or_drop(effect->reply_to.sink, effect);
         } else if (effect->type == PROTO_AWAIT) {
             send_or_drop(shard->options.storage, effect);
+        } else if (effect->type == PROTO_KEEP) {
+            send_or_drop(shard->options.hot, effect);
         } else {
             ASSERT(effect->type == PROTO_EVENT);
             send_or_drop(shard->options.observer, effect);
@@ -89,24 +91,33 @@ void shard_effect(struct actor_shard *shard, struct proto_message *effect, uint6
 
 /* ---- gates ---- */
 
-/* Holds the work's replies until `left` answers came; NULL: no memory, and they leave with the
- * commit. */
-static struct actor_gate *gate_new(struct actor_shard *shard, struct actor_work *work,
-                                   uint32_t left)
+/* Holds `behind` until `left` answers came; NULL: no memory, and it leaves with the commit. */
+static struct actor_gate *gate_new(struct actor_shard *shard, const struct actor_work *work,
+                                   struct actor_queue *behind, uint32_t left)
 {
     struct actor_gate *gate = malloc(sizeof *gate);
     if (gate != NULL) {
-        *gate = (struct actor_gate){.left = left, .replies = work->replies};
+        *gate = (struct actor_gate){.left = left, .replies = *behind};
+        if (execution_id_parse(shard_slot_id(work->slot), &gate->execution_id) != RESULT_OK) {
+            ASSERT_UNREACHABLE();
+        }
         shard_hold(shard, &gate->held, GATE_MAGIC);
-        work->replies = (struct actor_queue){0};
+        *behind = (struct actor_queue){0};
     }
     return gate;
 }
 
-void shard_gate_answered(struct actor_shard *shard, uint64_t ticket)
+void shard_gate_answered(struct actor_shard *shard, uint64_t ticket, enum result result)
 {
     struct actor_gate *gate = ACTOR_OWNER(actor_gate, held, shard_of_ticket(ticket, GATE_MAGIC));
     ASSERT(gate->left > 0);
+    if (result != RESULT_OK && gate->heavy) {
+        /* engine.md 11: the journal has it, so the callback could be served; yet it should not be
+         * the only one that has. */
+        actor_count(&shard->counters.unsaved, 1);
+        log_line(LOG_CRITICAL, "HEAVY-SESSION-NOT-STORED", "shard=%u executionId=%s reason=\"%s\"",
+                 shard->options.index, gate->execution_id.text, result_text(result));
+    }
     if (--gate->left > 0) {
         return;
     }
@@ -141,32 +152,57 @@ struct proto_message *shard_session_message(enum proto_message_type type,
     return message;
 }
 
+/* What a segment's end makes others do before its replies leave. */
+struct saving {
+    bool heavy;                 /* its blob is to be stored */
+    struct proto_message *keep; /* for the hot actor, or NULL */
+};
+
+/* A heavy session: first the blob, then what is behind it. */
+static void await_blob(struct actor_shard *shard, struct actor_work *work,
+                       struct actor_queue *behind, struct actor_gate *gate)
+{
+    struct proto_message *await = message_new(PROTO_AWAIT, 0);
+    gate = await != NULL && behind->oldest != NULL ? gate_new(shard, work, behind, 1) : gate;
+    if (await == NULL || gate == NULL) {
+        message_free(await);
+        return;
+    }
+    gate->heavy = true;
+    await->reply_to = gate_address(shard, gate);
+    actor_queue_push(&shard->awaits, await);
+}
+
 /*
  * The reply goes out only when the callback that it invites could be served (design 6): the binding
- * is made first, and a heavy session's blob is stored first.
+ * is made first, and a light session is in the hot tier; of a heavy one the blob is stored first,
+ * then the hot tier's reverse index is told, then it is answered.
  */
 static void queue_replies(struct actor_shard *shard, struct actor_work *work,
-                          const struct engine_view *view, bool heavy)
+                          const struct engine_view *view, const struct saving *saving)
 {
     bool bound = view->waiting && work->over && view->channel_session_id.count > 0;
     bool remote = bound && actor_shard_of(view->channel_session_id, shard->options.shard_count) !=
                                shard->options.index;
     struct proto_message *bind = bound ? shard_session_message(PROTO_SESSION_BIND, view) : NULL;
-    struct proto_message *await = heavy ? message_new(PROTO_AWAIT, 0) : NULL;
     remote = remote && bind != NULL;
-    uint32_t gates = (remote ? 1u : 0u) + (await != NULL ? 1u : 0u);
-    struct actor_gate *gate =
-        gates > 0 && work->replies.oldest != NULL ? gate_new(shard, work, gates) : NULL;
+    uint32_t answers = (remote ? 1u : 0u) + (saving->heavy || saving->keep != NULL ? 1u : 0u);
+    struct actor_gate *gate = answers > 0 && work->replies.oldest != NULL
+                                  ? gate_new(shard, work, &work->replies, answers)
+                                  : NULL;
+    struct actor_queue behind = {0}; /* the blob */
     if (bind != NULL) {
         bind->reply_to = remote ? gate_address(shard, gate) : (struct proto_address){0};
         actor_queue_push(&shard->effects, bind);
     }
-    if (await != NULL && gate != NULL) {
-        await->reply_to = gate_address(shard, gate);
-        actor_queue_push(&shard->awaits, await);
-    } else {
-        message_free(await);
+    if (saving->keep != NULL) {
+        saving->keep->reply_to = gate_address(shard, gate);
+        actor_queue_push(saving->heavy ? &behind : &shard->effects, saving->keep);
     }
+    if (saving->heavy) {
+        await_blob(shard, work, &behind, gate);
+    }
+    actor_queue_append(&shard->effects, &behind);
     actor_queue_append(&shard->effects, &work->replies);
 }
 
@@ -195,12 +231,6 @@ static void record_events(struct actor_shard *shard, struct actor_work *work)
                                                        .body = wire_writer_span(&writer)});
 }
 
-static void drop_hot(struct actor_shard *shard, struct span id)
-{
-    enum result result = shard->hot->ops->remove(shard->hot, id, (struct proto_address){0});
-    ASSERT(result == RESULT_OK || result == RESULT_NOT_FOUND);
-}
-
 static struct span snapshot_of(struct actor_shard *shard, struct actor_work *work)
 {
     if (work->snapshot.count > 0 && work->snapshot_events == work->output->event_count) {
@@ -213,10 +243,9 @@ static struct span snapshot_of(struct actor_shard *shard, struct actor_work *wor
     return wire_writer_span(&writer);
 }
 
-/* One encoding serves the journal, the blob, the state table and the hot tier. *heavy: too large
- * for the hot tier. */
+/* One encoding serves the journal, the blob, the state table and the hot tier. */
 static void record_snapshot(struct actor_shard *shard, struct actor_work *work,
-                            const struct engine_view *view, bool *heavy)
+                            const struct engine_view *view, struct saving *saving)
 {
     struct span bytes = snapshot_of(shard, work);
     if (bytes.count == 0) {
@@ -235,13 +264,13 @@ static void record_snapshot(struct actor_shard *shard, struct actor_work *work,
                                                        .body = bytes});
     work->stored = true;
     work->untabled = view->ended;
-    *heavy = waiting && bytes.count >= shard->options.heavy_session_bytes;
-    const struct storage_hot_ops *hot = shard->hot->ops;
-    bool kept = waiting && !*heavy &&
-                hot->put(shard->hot, view->id, bytes, shard->now.monotonic_ms,
-                         (struct proto_address){0}) == RESULT_OK;
-    if (!kept) {
-        drop_hot(shard, view->id);
+    saving->heavy = waiting && bytes.count >= shard->options.heavy_session_bytes;
+    if (waiting) {
+        saving->keep = shard_hot_park(shard, work->slot, view, bytes);
+    } else if (view->ended) {
+        shard_hot_end(shard, work->slot, view);
+    } else {
+        shard_hot_drop(shard, work->slot);
     }
 }
 
@@ -280,14 +309,14 @@ static void set_alarm(struct actor_shard *shard, struct actor_work *work, bool g
 
 static void finish(struct actor_shard *shard, struct actor_work *work)
 {
-    bool heavy = false;
+    struct saving saving = {0};
     struct engine_view view;
     engine_look(work->execution, &view);
     if (work->broken) {
         set_aside(shard, work);
     } else if (work->forgotten) {
         work->recorded = true;
-        drop_hot(shard, view.id);
+        shard_hot_end(shard, work->slot, &view);
         record_write(&shard->batch, &(struct proto_record){.kind = PROTO_RECORD_FORGET,
                                                            .execution_id = view.id,
                                                            .workspace_id = view.workspace});
@@ -300,7 +329,7 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
          */
         bool whole = work->segment_ended || work->interim || work->over || work->untabled;
         if (whole) {
-            record_snapshot(shard, work, &view, &heavy);
+            record_snapshot(shard, work, &view, &saving);
         } else {
             record_events(shard, work);
         }
@@ -320,7 +349,7 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
         }
     }
     shard_finish_news(shard, work);
-    queue_replies(shard, work, &view, heavy);
+    queue_replies(shard, work, &view, &saving);
     work->touched = work->segment_ended = work->interim = false;
     work->output = NULL;
     shard_unsettle(shard, work);
@@ -475,7 +504,7 @@ void shard_committed(struct actor_shard *shard, const struct proto_message *mess
         shard->groups_newest = NULL;
     }
     for (struct proto_message *await = group->awaits.oldest; await != NULL; await = await->next) {
-        await->as.position = committed->position;
+        await->as.await.position = committed->position;
     }
     leave(shard, &group->awaits);
     leave(shard, &group->effects);

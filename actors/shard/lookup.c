@@ -4,7 +4,8 @@
  * hands it back with what was found.
  *
  * The stores answer by what the journal held when they were asked (proto/message.h), so a slow
- * drain never shows a state that is older than what this shard has seen.
+ * drain never shows a state that is older than what this shard has seen. A hot tier elsewhere may
+ * show anything (hot.c): what is not the newest is a miss, as a tier that fails is.
  */
 #include <stdlib.h>
 
@@ -12,7 +13,6 @@
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "proto/wire/reader.h"
-#include "storage/embedded/embedded.h"
 
 /* ---- asking ---- */
 
@@ -87,35 +87,67 @@ static enum shard_located revive(struct actor_shard *shard, struct actor_slot *s
     return SHARD_LIVE;
 }
 
+/* The state table has it, or nobody has. */
+static enum shard_located revive_parked(struct actor_shard *shard, struct actor_slot *slot,
+                                        const struct actor_lookup *lookup, struct actor_work **work)
+{
+    if (lookup->result == RESULT_NOT_FOUND) {
+        shard_slot_set_damaged(shard, slot, "its snapshot is in no store");
+        return SHARD_DAMAGED;
+    }
+    if (lookup->result != RESULT_OK) {
+        return SHARD_FAILED;
+    }
+    enum shard_located located = revive(shard, slot, lookup->bytes, true, work);
+    if (located == SHARD_LIVE) {
+        struct engine_view view;
+        engine_look((*work)->execution, &view);
+        shard_hot_warm(shard, slot, &view, lookup->bytes);
+    }
+    return located;
+}
+
+/* A hot tier elsewhere has answered. false: a miss. */
+static bool revive_hot(struct actor_shard *shard, struct actor_slot *slot,
+                       const struct actor_lookup *lookup, enum shard_located *located,
+                       struct actor_work **work)
+{
+    bool found = lookup->result == RESULT_OK;
+    bool newest = found && shard_hot_is_newest(slot, lookup->bytes);
+    if (found && !newest) {
+        actor_count(&shard->counters.hot_strange, 1);
+        log_line(LOG_WARN, "HOT-STRANGE-BYTES", "shard=%u executionId=%.*s bytes=%zu",
+                 shard->options.index, SPAN_ARG(shard_slot_id(slot)), lookup->bytes.count);
+    }
+    actor_count(newest ? &shard->counters.hot_hits : &shard->counters.hot_misses, 1);
+    *located = newest ? revive(shard, slot, lookup->bytes, true, work) : SHARD_PENDING;
+    return newest;
+}
+
 static enum shard_located locate_parked(struct actor_shard *shard, struct actor_slot *slot,
                                         struct proto_message **request, struct actor_lookup *lookup,
                                         struct actor_work **work)
 {
-    if (answers(lookup, PROTO_FETCH_STATE)) {
-        if (lookup->result == RESULT_NOT_FOUND) {
-            shard_slot_set_damaged(shard, slot, "its snapshot is in no store");
-            return SHARD_DAMAGED;
-        }
-        if (lookup->result != RESULT_OK) {
-            return SHARD_FAILED;
-        }
-        enum shard_located located = revive(shard, slot, lookup->bytes, true, work);
-        if (located == SHARD_LIVE &&
-            shard->hot->ops->put(shard->hot, shard_slot_id(slot), lookup->bytes,
-                                 shard->now.monotonic_ms, (struct proto_address){0}) != RESULT_OK) {
-            return located; /* the next one will fetch it again */
-        }
-        return located;
-    }
-    struct span bytes =
-        storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
-    actor_count(bytes.count > 0 ? &shard->counters.hot_hits : &shard->counters.hot_misses, 1);
-    if (bytes.count > 0) {
-        return revive(shard, slot, bytes, true, work);
-    }
+    enum shard_located located;
     struct execution_id id;
     if (execution_id_parse(shard_slot_id(slot), &id) != RESULT_OK) {
         ASSERT_UNREACHABLE();
+    }
+    if (answers(lookup, PROTO_FETCH_STATE)) {
+        return revive_parked(shard, slot, lookup, work);
+    }
+    if (answers(lookup, PROTO_FETCH_HOT)) {
+        if (revive_hot(shard, slot, lookup, &located, work)) {
+            return located;
+        }
+    } else if (slot->hot_hash != 0) {
+        return ask(shard, shard->options.hot, PROTO_FETCH_HOT, &id, SPAN_EMPTY, request, lookup);
+    } else {
+        struct span bytes = shard_hot_peek(shard, slot);
+        actor_count(bytes.count > 0 ? &shard->counters.hot_hits : &shard->counters.hot_misses, 1);
+        if (bytes.count > 0) {
+            return revive(shard, slot, bytes, true, work);
+        }
     }
     return ask(shard, shard->options.storage, PROTO_FETCH_STATE, &id, SPAN_EMPTY, request, lookup);
 }
@@ -137,16 +169,37 @@ static struct span workspace_of(const struct proto_message *request,
                : wire_string_or(wire_find_text(request->as.request.body, "workspaceId"), "default");
 }
 
+/* The index says that it waits, and this engine's own stores do not know it: another data directory
+ * had it. It is taken over as its blob has it, from its first record on. */
+static enum shard_located take_over(struct actor_shard *shard, const struct actor_lookup *lookup,
+                                    struct actor_work *work)
+{
+    struct engine_view view;
+    engine_look(work->execution, &view);
+    work->stored = work->recorded = false;
+    int64_t indexed =
+        lookup->row == NULL
+            ? 0
+            : wire_int_or(wire_find_text(lookup->row->as.fetched.bytes, "revision"), 0);
+    if (view.revision >= indexed) {
+        log_line(LOG_WARN, "EXECUTION-TAKEN-OVER", "shard=%u executionId=%.*s revision=%u",
+                 shard->options.index, SPAN_ARG(view.id), view.revision);
+        return SHARD_LIVE;
+    }
+    log_line(LOG_CRITICAL, "EXECUTION-BLOB-IS-OLD",
+             "shard=%u executionId=%.*s revision=%u indexed=%lld", shard->options.index,
+             SPAN_ARG(view.id), view.revision, (long long)indexed);
+    return SHARD_FAILED;
+}
+
 static enum shard_located revive_ended(struct actor_shard *shard, const struct execution_id *id,
                                        enum shard_wish wish, const struct actor_lookup *lookup,
                                        struct actor_work **work)
 {
     if (lookup->result != RESULT_OK) {
-        return lookup->result == RESULT_NOT_FOUND && lookup->row == NULL ? SHARD_ABSENT
-                                                                         : SHARD_FAILED;
-    }
-    if (wish == SHARD_WISH_LIVE) {
-        return SHARD_ENDED;
+        /* Without the index only a start knows for sure in which workspace to look. */
+        bool sure = lookup->row == NULL && (!lookup->index_failed || wish == SHARD_WISH_CHECK);
+        return lookup->result == RESULT_NOT_FOUND && sure ? SHARD_ABSENT : SHARD_FAILED;
     }
     struct actor_slot *slot = shard_slot_find(shard, execution_id_span(id));
     bool fresh = slot == NULL;
@@ -160,10 +213,29 @@ static enum shard_located revive_ended(struct actor_shard *shard, const struct e
     if (located != SHARD_LIVE && fresh && !slot->damaged) {
         shard_slot_free(shard, slot);
     }
+    struct engine_view view;
+    if (located == SHARD_LIVE) {
+        engine_look((*work)->execution, &view);
+    }
+    if (located != SHARD_LIVE || (wish != SHARD_WISH_LIVE && view.ended)) {
+        return located;
+    }
+    /* (A work that is not touched leaves with this turn.) */
+    located = view.ended ? SHARD_ENDED : take_over(shard, lookup, *work);
+    *work = located == SHARD_LIVE ? *work : NULL;
     return located;
 }
 
-/* Not in memory, not parked: only the index and the blobs can know. */
+/* Does the row say so? (engine.md 2) */
+static bool row_has_ended(const struct actor_lookup *lookup)
+{
+    struct span lifecycle =
+        wire_string_or(wire_find_text(lookup->row->as.fetched.bytes, "lifecycle"), "Completed");
+    return span_is(lifecycle, "Completed") || span_is(lifecycle, "Failed");
+}
+
+/* Not in memory, not parked: only the index and the blobs can know. An index that fails is done
+ * without: the blob of the request's own workspace tells as much. */
 static enum shard_located locate_ended(struct actor_shard *shard, const struct execution_id *id,
                                        enum shard_wish wish, bool known,
                                        struct proto_message **request, struct actor_lookup *lookup,
@@ -172,14 +244,18 @@ static enum shard_located locate_ended(struct actor_shard *shard, const struct e
     if (answers(lookup, PROTO_FETCH_BLOB)) {
         return revive_ended(shard, id, wish, lookup, work);
     }
-    if (!shard->options.audit) {
-        return ask(shard, shard->options.storage, PROTO_FETCH_BLOB, id,
-                   workspace_of(*request, lookup), request, lookup);
-    }
     bool row_is_here = answers(lookup, PROTO_FETCH_ROW);
     bool exists_is_here = answers(lookup, PROTO_FETCH_EXISTS);
-    if ((row_is_here || exists_is_here) && lookup->result != RESULT_OK) {
-        return lookup->result == RESULT_NOT_FOUND ? SHARD_ABSENT : SHARD_FAILED;
+    bool failed = (row_is_here || exists_is_here) && lookup->result != RESULT_OK;
+    if (failed && lookup->result == RESULT_NOT_FOUND) {
+        return SHARD_ABSENT;
+    }
+    if (!shard->options.audit || failed) {
+        if (failed) {
+            lookup->index_failed = true;
+        }
+        return ask(shard, shard->options.storage, PROTO_FETCH_BLOB, id,
+                   workspace_of(*request, lookup), request, lookup);
     }
     /* A quick look is enough as long as this shard remembers all that the index may not know yet.
      */
@@ -192,7 +268,7 @@ static enum shard_located locate_ended(struct actor_shard *shard, const struct e
         return ask(shard, shard->options.audit_sink, PROTO_FETCH_ROW, id, SPAN_EMPTY, request,
                    lookup);
     }
-    if (wish == SHARD_WISH_LIVE) {
+    if (wish == SHARD_WISH_LIVE && row_has_ended(lookup)) {
         return SHARD_ENDED;
     }
     struct span workspace = workspace_of(*request, lookup);
@@ -237,6 +313,21 @@ enum shard_located shard_fetch_steps(struct actor_shard *shard, const struct exe
                                      struct actor_lookup *lookup)
 {
     return ask(shard, shard->options.storage, PROTO_FETCH_STEPS, id, query, request, lookup);
+}
+
+bool shard_fetch_bound(struct actor_shard *shard, struct span channel_session_id,
+                       struct proto_message **request, struct actor_lookup *lookup)
+{
+    static const struct execution_id nobody;
+    return shard_hot_is_elsewhere(shard) && !answers(lookup, PROTO_FETCH_BOUND) &&
+           ask(shard, shard->options.hot, PROTO_FETCH_BOUND, &nobody, channel_session_id, request,
+               lookup) == SHARD_PENDING;
+}
+
+bool shard_found_bound(const struct actor_lookup *lookup, struct execution_id *id)
+{
+    return answers(lookup, PROTO_FETCH_BOUND) && lookup->result == RESULT_OK &&
+           execution_id_parse(lookup->bytes, id) == RESULT_OK;
 }
 
 /* ---- answers ---- */

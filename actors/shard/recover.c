@@ -29,12 +29,7 @@ static void park(struct actor_shard *shard, struct actor_slot *slot,
 {
     shard_slot_set_human(shard, slot, view->human);
     shard_slot_set_alarm(shard, slot, engine_next_due_ms(execution));
-    bool heavy = bytes.count >= shard->options.heavy_session_bytes;
-    if (!heavy &&
-        shard->hot->ops->put(shard->hot, shard_slot_id(slot), bytes, shard->now.monotonic_ms,
-                             (struct proto_address){0}) != RESULT_OK) {
-        heavy = true; /* as good as: it will be fetched when it is wanted */
-    }
+    shard_hot_recover(shard, slot, bytes);
     engine_free(execution);
     actor_count(&shard->counters.waiting, 1);
 }

@@ -214,7 +214,7 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
         shard_committed(shard, message);
         break;
     case PROTO_DONE:
-        shard_gate_answered(shard, message->reply_to.ticket);
+        shard_gate_answered(shard, message->reply_to.ticket, message->as.done.result);
         break;
     case PROTO_DEFINITION:
         add_definition(shard, message);
@@ -260,6 +260,9 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
     case PROTO_FETCH:
     case PROTO_AWAIT:
     case PROTO_FIRED:
+    case PROTO_KEEP:
+    case PROTO_HOLD:
+    case PROTO_BACKUP:
     case PROTO_PORT_DONE:
     case PROTO_BUS_SETTLED:
     case PROTO_BUS_REFUSED:

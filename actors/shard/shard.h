@@ -32,6 +32,7 @@ struct actor_shard_options {
     struct proto_sink *journal;
     struct proto_sink *io;
     struct proto_sink *storage;
+    struct proto_sink *hot; /* a hot tier elsewhere (actors/hot.h); NULL: it is in this shard */
     struct proto_sink *audit_sink;
     struct proto_sink *observer;                    /* NULL: none */
     bool (*observing)(struct proto_sink *observer); /* NULL: always */
@@ -46,7 +47,8 @@ struct actor_shard_counters {
     actor_counter letters; /* gauge: messages kept that nobody has taken */
     actor_counter pending; /* gauge: requests unanswered */
     actor_counter steps, calls, commits, record_bytes;
-    actor_counter hot_hits, hot_misses, hot_bytes;
+    actor_counter hot_hits, hot_misses, hot_strange, hot_bytes;
+    actor_counter unsaved; /* heavy sessions whose blob was not stored when their reply left */
     actor_counter timeouts, overloaded, refused, repeated;
     actor_counter damaged; /* executions set aside */
     actor_counter stalled; /* gauge: 1 while the journal takes nothing */

@@ -52,6 +52,7 @@ struct actor_slot {
     struct actor_slot *ended_newer; /* among those that have ended; valid when ended */
     struct actor_work *work;        /* NULL: parked, ended or damaged */
     uint64_t ended_position;        /* journal position behind the commit that ended it */
+    uint64_t hot_hash; /* of the bytes that a hot tier elsewhere may hold; 0: it holds none */
     bool human;
     bool ended;
     bool damaged;
@@ -122,7 +123,9 @@ struct actor_held {
 struct actor_gate {
     struct actor_held held;
     uint32_t left; /* answers still to come */
-    struct actor_queue replies;
+    bool heavy;    /* one of them says whether a heavy session's blob is stored */
+    struct execution_id execution_id; /* for the log */
+    struct actor_queue replies;       /* what leaves then: also what another gate waits for */
 };
 
 struct actor_group {
@@ -144,6 +147,7 @@ struct actor_lookup {
     struct span bytes;          /* ... and its bytes, while its message is handled */
     bool answered;
     bool pending;
+    bool index_failed; /* where it was, or whether, is not known */
 };
 
 struct actor_shard {
@@ -306,9 +310,34 @@ enum shard_located shard_fetch_steps(struct actor_shard *shard, const struct exe
 /* Fetches the logs for a `get`; true: the request was taken and comes again with them. */
 bool shard_fetch_logs(struct actor_shard *shard, const struct execution_id *id,
                       struct proto_message **request, struct actor_lookup *lookup);
+/* Asks a hot tier elsewhere whom a channel session means that nobody here knows; true: the request
+ * was taken and comes again with the answer. */
+bool shard_fetch_bound(struct actor_shard *shard, struct span channel_session_id,
+                       struct proto_message **request, struct actor_lookup *lookup);
+/* What came: false when it names nobody. */
+bool shard_found_bound(const struct actor_lookup *lookup, struct execution_id *id);
 /* Takes the message. */
 void shard_fetched(struct actor_shard *shard, struct proto_message *message);
 void shard_alarms_ring(struct actor_shard *shard);
+
+/* ---- hot.c: the bytes of those that wait ---- */
+bool shard_hot_is_elsewhere(const struct actor_shard *shard);
+/* The bytes in this shard's own memory (until the next call), empty on a miss. */
+struct span shard_hot_peek(struct actor_shard *shard, const struct actor_slot *slot);
+/* Are these, fetched from elsewhere, the newest? */
+bool shard_hot_is_newest(const struct actor_slot *slot, struct span bytes);
+/* It waits with these bytes: kept here, or the returned message tells the hot actor so. */
+struct proto_message *shard_hot_park(struct actor_shard *shard, struct actor_slot *slot,
+                                     const struct engine_view *view, struct span bytes);
+/* The same where the tier may have them already, or should have. */
+void shard_hot_recover(struct actor_shard *shard, struct actor_slot *slot, struct span bytes);
+void shard_hot_warm(struct actor_shard *shard, struct actor_slot *slot,
+                    const struct engine_view *view, struct span bytes);
+/* It goes on: what is kept is out of date. */
+void shard_hot_drop(struct actor_shard *shard, struct actor_slot *slot);
+/* It ended or was deleted: with this turn's commit the tier forgets it. */
+void shard_hot_end(struct actor_shard *shard, struct actor_slot *slot,
+                   const struct engine_view *view);
 
 /* ---- tasks.c: the human tasks of this shard ---- */
 /* Takes the request. */
@@ -324,7 +353,9 @@ void shard_end(struct actor_shard *shard);
 void shard_committed(struct actor_shard *shard, const struct proto_message *message);
 /* An effect that must wait for commit `after` (0: for none). */
 void shard_effect(struct actor_shard *shard, struct proto_message *effect, uint64_t after);
-void shard_gate_answered(struct actor_shard *shard, uint64_t ticket);
+/* `result` other than OK: what was waited for could not be done; what is held leaves all the same,
+ * as the journal has it. */
+void shard_gate_answered(struct actor_shard *shard, uint64_t ticket, enum result result);
 void shard_gate_free(struct actor_shard *shard, struct actor_gate *gate);
 /* Parks or frees what has come to rest. */
 void shard_settle(struct actor_shard *shard);

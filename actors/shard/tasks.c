@@ -1,6 +1,7 @@
 /*
- * tasks.c: the human tasks that wait in this shard's executions, newest wait first. Those that the
- * hot tier has lost are fetched one after the other; what was found so far stays with the request.
+ * tasks.c: the human tasks that wait in this shard's executions, newest wait first. Those whose
+ * bytes are not in this shard's memory are fetched from the state table, one after the other; what
+ * was found so far stays with the request.
  */
 #include <stdlib.h>
 
@@ -8,7 +9,6 @@
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "proto/wire/reader.h"
-#include "storage/embedded/embedded.h"
 
 enum {
     TASKS_LIMIT_DEFAULT = 100,
@@ -162,8 +162,7 @@ static bool look_at(struct actor_shard *shard, struct tasks *tasks, const struct
         take_tasks(tasks, slot->work->execution, &shard->scratch);
         return true;
     }
-    struct span bytes =
-        storage_memory_hot_peek(shard->hot, shard_slot_id(slot), shard->now.monotonic_ms);
+    struct span bytes = shard_hot_peek(shard, slot);
     if (bytes.count == 0 && !fetch(shard, tasks, id)) {
         tasks->failure = PROTO_ERROR_Overloaded;
         return true;

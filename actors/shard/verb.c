@@ -101,8 +101,54 @@ static void operate(struct actor_shard *shard, struct asking *asking)
     }
 }
 
+static struct span deleted_body(struct actor_shard *shard, const struct asking *asking)
+{
+    arena_clear(&shard->scratch);
+    struct wire_writer writer;
+    uint32_t pairs;
+    wire_writer_init(&writer, &shard->scratch, 256);
+    size_t mark = actor_reply_open(&writer, &pairs);
+    wire_pair_string(&writer, "executionId", execution_id_span(&asking->id));
+    wire_pair_bool(&writer, "deleted", true);
+    return actor_reply_close(&writer, mark, pairs + 2);
+}
+
+/* For retention: what has ended is in no table of this shard, so the record is all there is to do;
+ * its bytes are not needed, and may be gone. What lives, or lives again, stays. */
+static void forget_ended(struct actor_shard *shard, struct asking *asking)
+{
+    struct actor_work *work;
+    enum shard_located located =
+        shard_locate(shard, &asking->id, SHARD_WISH_LIVE, &asking->message, asking->lookup, &work);
+    if (located == SHARD_PENDING) {
+        return;
+    }
+    if (located == SHARD_LIVE) {
+        asking_refuse_text(shard, asking, PROTO_ERROR_InvalidTransition,
+                           "the execution has not ended");
+        return;
+    }
+    if (located != SHARD_ENDED) {
+        asking_refuse_located(shard, asking, located);
+        return;
+    }
+    struct span id = execution_id_span(&asking->id);
+    record_write(&shard->batch,
+                 &(struct proto_record){
+                     .kind = PROTO_RECORD_FORGET,
+                     .execution_id = id,
+                     .workspace_id = asking_text(asking, ACTOR_FIELD_WORKSPACE, "default")});
+    shard_conclude_here(shard, asking->message, asking->remembered, id,
+                        deleted_body(shard, asking));
+    asking_done(asking);
+}
+
 static void forget(struct actor_shard *shard, struct asking *asking)
 {
+    if (wire_bool_or(asking_field(asking, ACTOR_FIELD_IF_ENDED), false)) {
+        forget_ended(shard, asking);
+        return;
+    }
     struct actor_work *work;
     enum shard_located located =
         shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
@@ -123,15 +169,8 @@ static void forget(struct actor_shard *shard, struct asking *asking)
                                     .execution_id = execution_id_span(&asking->id)};
     shard_refuse_all(shard, work, &deleted);
     work->forgotten = true;
-    arena_clear(&shard->scratch);
-    struct wire_writer writer;
-    uint32_t pairs;
-    wire_writer_init(&writer, &shard->scratch, 256);
-    size_t mark = actor_reply_open(&writer, &pairs);
-    wire_pair_string(&writer, "executionId", execution_id_span(&asking->id));
-    wire_pair_bool(&writer, "deleted", true);
-    struct span body = actor_reply_close(&writer, mark, pairs + 2);
-    shard_conclude(shard, asking->message, asking->remembered, true, body, work);
+    shard_conclude(shard, asking->message, asking->remembered, true, deleted_body(shard, asking),
+                   work);
     asking_done(asking);
 }
 
@@ -149,7 +188,8 @@ static bool resolve(struct actor_shard *shard, struct asking *asking)
     if (route != NULL) {
         return execution_id_parse(route->reply, &asking->id) == RESULT_OK;
     }
-    if (actor_directory_resolve(&shard->directory, session, &asking->id) != RESULT_OK) {
+    if (actor_directory_resolve(&shard->directory, session, &asking->id) != RESULT_OK &&
+        !shard_found_bound(asking->lookup, &asking->id)) {
         return false;
     }
     route = request_id.count == 0 ? NULL
@@ -180,11 +220,16 @@ void shard_drop_route(struct actor_shard *shard, struct proto_message *message)
 static bool route_by_session(struct actor_shard *shard, struct asking *asking)
 {
     if (!resolve(shard, asking)) {
+        if (shard_fetch_bound(shard, asking_text(asking, ACTOR_FIELD_SESSION, ""), &asking->message,
+                              asking->lookup)) {
+            return false;
+        }
         actor_reply_refuse_text(asking->message, &shard->turn, PROTO_ERROR_SessionNotFound,
                                 "no execution waits on this channelSessionId");
         asking_done(asking);
         return false;
     }
+    asking->lookup = NULL; /* if there was one, it has told whom the session means */
     asking->message->as.request.execution_id = asking->id;
     uint32_t owner = actor_shard_of(execution_id_span(&asking->id), shard->options.shard_count);
     if (owner == shard->options.index) {

@@ -6,9 +6,11 @@
 #ifndef STORAGE_EMBEDDED_EMBEDDED_H
 #define STORAGE_EMBEDDED_EMBEDDED_H
 
+#include "storage/backup.h"
 #include "storage/blob.h"
 #include "storage/hot.h"
 #include "storage/index.h"
+#include "storage/journal.h"
 #include "storage/state.h"
 
 /* Takes DIR's lock so that no second engine opens it: RESULT_EXISTS when another process has it.
@@ -22,6 +24,17 @@ MUST_USE enum result storage_lmdb_state_open(const char *directory, uint64_t map
 MUST_USE enum result storage_lmdb_blob_open(const char *directory, uint64_t map_bytes,
                                             struct storage_blob **out);
 MUST_USE enum result storage_sqlite_index_open(const char *file, struct storage_index **out);
+
+/* What is copied; all borrowed. NULL: that store is elsewhere. */
+struct storage_backup_parts {
+    struct storage_state *state;
+    struct storage_blob *blob;
+    const char *index_file;
+    struct storage_journal *journal;
+};
+MUST_USE enum result storage_embedded_backup_new(const struct storage_backup_parts *parts,
+                                                 struct storage_backup **out);
+void storage_embedded_backup_free(struct storage_backup *backup);
 
 /*
  * The hot tier in the owner's memory: at most bytes_max of sessions (least recently used leave

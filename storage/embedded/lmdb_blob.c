@@ -10,6 +10,7 @@
 #include "storage/answer.h"
 #include "storage/embedded/embedded.h"
 #include "storage/embedded/lmdb_store.h"
+#include "storage/embedded/stores_copy.h"
 
 #define BLOB_MAGIC      0x424f4c42u
 #define BATCH_ITEMS_MAX 200u
@@ -184,3 +185,8 @@ static const struct storage_blob_ops blob_ops = {
     .flush = blob_flush,
     .close = blob_close,
 };
+
+enum result storage_lmdb_blob_copy(struct storage_blob *blob, const char *directory)
+{
+    return storage_lmdb_copy(blob_cast(blob)->store, directory);
+}

@@ -4,6 +4,7 @@
 #include "proto/base/assert.h"
 #include "storage/embedded/embedded.h"
 #include "storage/embedded/lmdb_store.h"
+#include "storage/embedded/stores_copy.h"
 
 #define STATE_MAGIC  0x54415453u
 #define CHANGES_HELD 64u
@@ -140,3 +141,8 @@ static const struct storage_state_ops state_ops = {
     .count = state_count,
     .close = state_close,
 };
+
+enum result storage_lmdb_state_copy(struct storage_state *state, const char *directory)
+{
+    return storage_lmdb_copy(state_cast(state)->store, directory);
+}

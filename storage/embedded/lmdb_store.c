@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <lmdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -487,6 +489,23 @@ static void note_looks(struct storage_lmdb *store, size_t rows)
         store->looks = 0;
         unmap_pages(store);
     }
+}
+
+enum result storage_lmdb_copy(struct storage_lmdb *store, const char *directory)
+{
+    char path[PATH_MAX];
+    int code = mdb_env_copy(store->env, directory);
+    if (code != 0) {
+        return result_of(store, code);
+    }
+    int bytes = snprintf(path, sizeof path, "%s/data.mdb", directory);
+    int handle = bytes > 0 && (size_t)bytes < sizeof path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    enum result result =
+        handle >= 0 && fsync(handle) == 0 ? RESULT_OK : storage_posix_result(errno);
+    if (handle >= 0) {
+        close(handle);
+    }
+    return result;
 }
 
 static void unmap_pages(const struct storage_lmdb *store)

@@ -52,6 +52,12 @@ MUST_USE enum result storage_lmdb_get(struct storage_lmdb *store, unsigned table
 MUST_USE enum result
 storage_lmdb_scan(struct storage_lmdb *store, unsigned table, struct span from,
                   bool (*each)(void *owner, struct span key, struct span value), void *owner);
+/*
+ * What was flushed last, as DIRECTORY/data.mdb, synced. (On the store's own thread: readers without
+ * a lock file are known to nobody, so the writer must stand still meanwhile.) RESULT_FULL,
+ * RESULT_IO.
+ */
+MUST_USE enum result storage_lmdb_copy(struct storage_lmdb *store, const char *directory);
 uint64_t storage_lmdb_count(struct storage_lmdb *store, unsigned table);
 
 #endif

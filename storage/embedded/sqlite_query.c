@@ -136,6 +136,7 @@ static int prepare_list(struct storage_sqlite *self, const struct storage_index_
         sqlite3_str_appendall(text, query->equal[i].count > 0 ? conditions[i] : "");
     }
     sqlite3_str_appendall(text, query->since[0] != '\0' ? " AND StartedAt>=?" : "");
+    sqlite3_str_appendall(text, query->ended_before[0] != '\0' ? " AND EndedAt<?" : "");
     sqlite3_str_appendall(text,
                           query->before_id.count > 0 ? " AND (StartedAt,ExecutionId)<(?,?)" : "");
     sqlite3_str_appendall(text, " ORDER BY StartedAt DESC,ExecutionId DESC LIMIT ?");
@@ -153,6 +154,9 @@ static int prepare_list(struct storage_sqlite *self, const struct storage_index_
     }
     if (query->since[0] != '\0') {
         storage_sqlite_bind_text(*out, place++, span_text(query->since));
+    }
+    if (query->ended_before[0] != '\0') {
+        storage_sqlite_bind_text(*out, place++, span_text(query->ended_before));
     }
     if (query->before_id.count > 0) {
         storage_sqlite_bind_text(*out, place++, query->before_start);

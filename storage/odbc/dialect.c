@@ -253,8 +253,9 @@ const char *storage_odbc_list(enum storage_odbc_flavour flavour,
     /* One row more than asked for: it only says that there is a next page. */
     struct span limit = limit_rows(flavour, query->limit + 1, arena);
     return text_of(arena_format(
-        arena, "%.*s%s%s ORDER BY StartedAt DESC,ExecutionId DESC%.*s", SPAN_ARG(text),
+        arena, "%.*s%s%s%s ORDER BY StartedAt DESC,ExecutionId DESC%.*s", SPAN_ARG(text),
         query->since[0] != '\0' ? " AND StartedAt>=?" : "",
+        query->ended_before[0] != '\0' ? " AND EndedAt<?" : "",
         query->before_id.count > 0 ? " AND (StartedAt<? OR (StartedAt=? AND ExecutionId<?))" : "",
         SPAN_ARG(limit)));
 }

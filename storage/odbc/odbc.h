@@ -10,6 +10,8 @@
 #ifndef STORAGE_ODBC_ODBC_H
 #define STORAGE_ODBC_ODBC_H
 
+#include <stdbool.h>
+
 #include "storage/index.h"
 
 #define STORAGE_ODBC_REASON_BYTES 200u
@@ -17,6 +19,8 @@
 struct storage_odbc_options {
     const char *connection; /* "Driver=PostgreSQL Unicode;Server=…;Database=…;UID=…;PWD=…" */
     uint32_t timeout_s;     /* of connecting, and of each statement where the driver can */
+    bool may_be_away; /* opens also while there is no server, or it refuses us; then each call tries
+                         to connect, with growing pauses, in which calls fail at once */
 };
 
 /*

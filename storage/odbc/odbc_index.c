@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
@@ -20,6 +21,8 @@
 #define ARENA_BLOCK     (64u << 10)
 #define ARENA_BYTES_MAX (256u << 20)
 #define ROW_BYTES_GUESS 1024u
+#define RETRY_MS_FIRST  250u
+#define RETRY_MS_MAX    5000u
 
 #define AUDITS_AT_ONCE 16u
 #define LOGS_AT_ONCE   64u
@@ -46,7 +49,10 @@ struct odbc_index {
     struct bulk upsert;
     struct bulk insert_logs;
     struct storage_odbc_statement set_position;
+    bool may_be_away;
     bool told_down;     /* since the connection was last up */
+    uint64_t retry_ms;  /* monotonic; calls fail at once before it */
+    uint32_t failures;  /* of connecting, in a row */
     struct arena arena; /* of one call */
 };
 
@@ -70,6 +76,7 @@ static const struct column log_fields[STORAGE_LOG_COLUMN_COUNT] = {
 static const struct storage_index_ops index_ops;
 
 static enum result connect_now(struct odbc_index *self, char *reason);
+static void connect_failed(struct odbc_index *self, const char *reason);
 static void disconnect(struct odbc_index *self);
 static enum result make_tables(struct odbc_index *self, char *reason);
 static enum result read_number(struct odbc_index *self, int64_t id, int64_t *out);
@@ -91,11 +98,16 @@ enum result storage_odbc_index_open(const struct storage_odbc_options *options,
     self->magic = ODBC_MAGIC;
     self->connection = connection;
     self->timeout_s = options->timeout_s;
+    self->may_be_away = options->may_be_away;
     arena_init(&self->arena, ARENA_BLOCK, ARENA_BYTES_MAX);
     enum result result = connect_now(self, reason);
-    if (result != RESULT_OK) {
+    bool away = result == RESULT_IO || result == RESULT_DENIED || result == RESULT_TIMEOUT;
+    if (result != RESULT_OK && !(away && self->may_be_away)) {
         index_ops.close(&self->index);
         return result;
+    }
+    if (result != RESULT_OK) {
+        connect_failed(self, reason);
     }
     *out = &self->index;
     return RESULT_OK;
@@ -246,23 +258,49 @@ static enum result make_tables(struct odbc_index *self, char *reason)
     return result;
 }
 
+static uint64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* One line until it is up again; then a pause that doubles. */
+static void connect_failed(struct odbc_index *self, const char *reason)
+{
+    if (!self->told_down) {
+        log_line(LOG_WARN, "STORAGE-ODBC-DOWN", "reason=\"%s\"", reason);
+    }
+    self->told_down = true;
+    if (self->may_be_away) {
+        uint64_t pause_ms = (uint64_t)RETRY_MS_FIRST << (self->failures < 10 ? self->failures : 10);
+        self->retry_ms = monotonic_ms() + (pause_ms < RETRY_MS_MAX ? pause_ms : RETRY_MS_MAX);
+        self->failures++;
+    }
+}
+
 /* A call's beginning: connected, or connected again. */
 static enum result begin(struct odbc_index *self)
 {
     if (self->session.connected) {
         return RESULT_OK;
     }
+    if (self->retry_ms != 0 && monotonic_ms() < self->retry_ms) {
+        return RESULT_IO;
+    }
     char reason[STORAGE_ODBC_REASON_BYTES];
     disconnect(self);
     enum result result = connect_now(self, reason);
-    if (result == RESULT_OK) {
-        log_line(LOG_INFO, "STORAGE-ODBC-UP", "again=1");
-    } else if (!self->told_down) {
-        log_line(LOG_WARN, "STORAGE-ODBC-DOWN", "reason=\"%s\"", reason);
+    if (result != RESULT_OK) {
+        connect_failed(self, reason);
+        /* (What does not exist here is no answer to whoever asked for a row.) */
+        return result == RESULT_NOT_FOUND ? RESULT_IO : result;
     }
-    self->told_down = result != RESULT_OK;
-    /* (What does not exist here is no answer to whoever asked for a row.) */
-    return result == RESULT_NOT_FOUND ? RESULT_IO : result;
+    log_line(LOG_INFO, "STORAGE-ODBC-UP", "again=1");
+    self->told_down = false;
+    self->failures = 0;
+    self->retry_ms = 0;
+    return RESULT_OK;
 }
 
 /* A call's end: all or nothing. */
@@ -611,6 +649,9 @@ static void bind_query(struct odbc_index *self, struct storage_odbc_statement *s
     }
     if (query->since[0] != '\0') {
         storage_odbc_bind_text(statement, span_text(query->since));
+    }
+    if (query->ended_before[0] != '\0') {
+        storage_odbc_bind_text(statement, span_text(query->ended_before));
     }
     if (query->before_id.count > 0) {
         struct span start = clean_text(&self->arena, query->before_start);

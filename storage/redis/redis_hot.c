@@ -88,6 +88,7 @@ static void on_connect(const redisAsyncContext *context, int status);
 static void on_disconnect(const redisAsyncContext *context, int status);
 static void on_login(redisAsyncContext *context, void *reply, void *owner);
 static void on_ready(redisAsyncContext *context, void *reply, void *owner);
+static void on_memory(redisAsyncContext *context, void *reply, void *owner);
 static void on_reply(redisAsyncContext *context, void *reply, void *owner);
 static void on_link_timer(struct ev_loop *loop, ev_timer *timer, int events);
 static void on_request_timer(struct ev_loop *loop, ev_timer *timer, int events);
@@ -456,8 +457,29 @@ static void on_ready(redisAsyncContext *context, void *answer, void *nothing)
                  (unsigned)self->place.port, (unsigned)self->place.database);
         self->logged = RESULT_OK;
     }
+    redisAsyncCommand(context, on_memory, NULL, "INFO memory");
     for (struct request *request = self->oldest; request != NULL; request = request->next) {
         send_request(self, request);
+    }
+}
+
+/* A server that drops keys of its own accord makes resumes slower, which is worth a word. */
+static void on_memory(redisAsyncContext *context, void *answer, void *nothing)
+{
+    (void)nothing;
+    static const char bound[] = "\nmaxmemory:";
+    static const char policy[] = "\nmaxmemory_policy:";
+    struct redis_hot *self = answer == NULL ? NULL : owner_of(context);
+    const redisReply *reply = answer;
+    if (self == NULL || reply->type != REDIS_REPLY_STRING) {
+        return; /* not allowed to ask */
+    }
+    const char *bytes = strstr(reply->str, bound);
+    const char *name = strstr(reply->str, policy);
+    name = name == NULL ? "noeviction" : name + strlen(policy);
+    if (bytes != NULL && bytes[strlen(bound)] != '0' && strncmp(name, "noeviction", 10) != 0) {
+        log_line(LOG_WARN, "STORAGE-REDIS-EVICTS", "host=%s port=%u policy=%.*s", self->place.host,
+                 (unsigned)self->place.port, (int)strcspn(name, "\r\n"), name);
     }
 }
 

@@ -1,7 +1,9 @@
 /*
  * client_verbs.c: the verbs that ask a running engine, as tables. See client.h.
  */
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
@@ -377,6 +379,7 @@ static const struct client_shape shapes[] = {
     {"import", NULL, import_fields, print_members},
     {"stats", NULL, no_fields, print_members},
     {"ping", NULL, no_fields, print_members},
+    {"backup", "directory", no_fields, print_members},
 };
 
 const struct client_shape *client_shape_of(const char *verb)
@@ -403,6 +406,22 @@ static int run_callback(const struct cli_arguments *arguments)
 static int run_get(const struct cli_arguments *arguments)
 {
     return cli_option_flag(arguments, "steps") ? replay_list(arguments) : client_run(arguments);
+}
+
+/* The engine's working directory is another: it wants to hear the whole path. */
+static int run_backup(const struct cli_arguments *arguments)
+{
+    static char path[2 * PATH_MAX];
+    char here[PATH_MAX];
+    struct cli_arguments absolute = *arguments;
+    if (arguments->operands[0][0] != '/') {
+        if (getcwd(here, sizeof(here)) == NULL) {
+            return cli_complain("backup", CLI_FAILED, "the working directory is not known");
+        }
+        snprintf(path, sizeof(path), "%s/%s", here, arguments->operands[0]);
+        absolute.operands[0] = path;
+    }
+    return client_run(&absolute);
 }
 
 #define ON_EXECUTION                                                                               \
@@ -515,6 +534,19 @@ const struct cli_verb cli_client_verbs[] = {
      .summary = "Deletes an execution and all its data",
      ON_EXECUTION,
      .options = plain_options},
+    {.name = "backup",
+     .summary = "Copies a running engine's data directory to a new one",
+     .operands = "DIRECTORY",
+     .operands_min = 1,
+     .operands_max = 1,
+     .options = plain_options,
+     .details =
+         "The directory is made by the engine, on its machine; it must not exist. To restore,\n"
+         "start an engine on it: strider serve --data DIRECTORY. Stores that are elsewhere\n"
+         "(Azure, S3, a database, a blob folder) are not in it.\n"
+         "Example:\n"
+         "  strider backup /var/backups/strider-monday --timeout 10min",
+     .run = run_backup},
     {.name = "stats",
      .summary = "Shows the engine's counters",
      .operands = "",

@@ -376,13 +376,32 @@ static int print_quoted(FILE *out, const char *text)
     return width;
 }
 
+/* What may hold a password or a key is never shown. */
+static bool is_secret(enum config_key index)
+{
+    static const enum config_key secrets[] = {
+        CONFIG_AUTH_TOKENS,
+        CONFIG_HOT_URL,
+        CONFIG_BLOB_CONNECTION,
+        CONFIG_BLOB_S3_SECRET_KEY,
+        CONFIG_BLOB_S3_SESSION_TOKEN,
+        CONFIG_INDEX_CONNECTION,
+        CONFIG_BUS_URL,
+    };
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+        if (secrets[i] == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int print_value(const struct config *config, enum config_key index, FILE *out)
 {
     const struct config_value *value = &config->values[index];
-    bool secret = index == CONFIG_AUTH_TOKENS ||
-                  (index == CONFIG_BUS_URL && value->items[0][0] != '\0');
+    bool secret = is_secret(index);
     if (keys[index].type == KEY_TEXT) {
-        return print_quoted(out, secret ? "***" : value->items[0]);
+        return print_quoted(out, secret && value->items[0][0] != '\0' ? "***" : value->items[0]);
     }
     if (keys[index].type != KEY_LIST) {
         return fprintf(out, "%s", value->items[0]);

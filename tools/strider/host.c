@@ -43,9 +43,59 @@ static enum result take_lock(struct cli_host *host, const char *directory, char 
     return explain(error, directory, "the data directory", result);
 }
 
-static enum result open_stores(struct cli_host *host, const char *directory, bool durable,
+static enum result open_index(struct cli_host *host, const char *directory,
+                              const struct cli_tiers_options *tiers, char error[512])
+{
+    char path[PATH_BYTES];
+    if (tiers->index_kind != CLI_INDEX_EMBEDDED) {
+        return cli_tiers_open_index(tiers, &host->index, error);
+    }
+    enum result result =
+        storage_sqlite_index_open(below(path, directory, "audit.db"), &host->index);
+    if (result == RESULT_CORRUPT) {
+        snprintf(
+            error, 512,
+            "%s: audit.db: %s; no execution depends on it: move it away to start with an empty "
+            "one, and mend it apart",
+            directory, result_text(result));
+        return result;
+    }
+    return explain(error, directory, "audit.db", result);
+}
+
+static enum result open_blob(struct cli_host *host, const char *directory,
+                             const struct cli_tiers_options *tiers, char error[512])
+{
+    char path[PATH_BYTES];
+    if (tiers->blob_kind == CLI_BLOB_FOLDER) {
+        return cli_tiers_open_folder(tiers, &host->blob, error);
+    }
+    if (tiers->blob_kind != CLI_BLOB_EMBEDDED) {
+        return RESULT_OK; /* it lives on a loop: later */
+    }
+    host->blob_is_embedded = true;
+    return explain(
+        error, directory, "blobs",
+        storage_lmdb_blob_open(below(path, directory, "blobs"), BLOB_MAP_BYTES, &host->blob));
+}
+
+/* What lies in the data directory can be copied; the rest has its own ways. */
+static enum result prepare_backup(struct cli_host *host, const char *directory, char error[512])
+{
+    const struct storage_backup_parts parts = {
+        .state = host->state,
+        .blob = host->blob_is_embedded ? host->blob : NULL,
+        .index_file = host->index_file[0] == '\0' ? NULL : host->index_file,
+        .journal = host->journal,
+    };
+    return explain(error, directory, "backup", storage_embedded_backup_new(&parts, &host->backup));
+}
+
+static enum result open_stores(struct cli_host *host, const struct cli_host_options *given,
                                char error[512])
 {
+    const char *directory = given->directory;
+    bool durable = given->engine.durability == ACTOR_DURABLE;
     char path[PATH_BYTES];
     enum result result = storage_posix_new(below(path, directory, "journal"), &host->files);
     if (result != RESULT_OK) {
@@ -62,20 +112,34 @@ static enum result open_stores(struct cli_host *host, const char *directory, boo
     if (result != RESULT_OK) {
         return explain(error, directory, "state", result);
     }
-    result = storage_lmdb_blob_open(below(path, directory, "blobs"), BLOB_MAP_BYTES, &host->blob);
-    if (result != RESULT_OK) {
-        return explain(error, directory, "blobs", result);
+    result = open_blob(host, directory, &given->tiers, error);
+    if (result == RESULT_OK) {
+        result = open_index(host, directory, &given->tiers, error);
     }
-    result = storage_sqlite_index_open(below(path, directory, "audit.db"), &host->index);
-    if (result == RESULT_CORRUPT) {
-        snprintf(
-            error, 512,
-            "%s: audit.db: %s; no execution depends on it: move it away to start with an empty "
-            "one, and mend it apart",
-            directory, result_text(result));
-        return result;
+    return result == RESULT_OK ? prepare_backup(host, directory, error) : result;
+}
+
+/* What lives on a loop of the actors. */
+static enum result attach_tiers(struct cli_host *host, const struct cli_tiers_options *tiers,
+                                char error[512])
+{
+    enum result result = RESULT_OK;
+    if (tiers->hot_kind != CLI_HOT_EMBEDDED) {
+        result = cli_tiers_open_hot(tiers, actor_runtime_loop(host->runtime, ACTOR_LOOP_HOT),
+                                    &host->hot, error);
+        if (result != RESULT_OK) {
+            return result;
+        }
+        actor_runtime_set_hot(host->runtime, host->hot);
     }
-    return explain(error, directory, "audit.db", result);
+    if (cli_tiers_blob_is_elsewhere(tiers)) {
+        result = cli_tiers_open_blob(tiers, actor_runtime_loop(host->runtime, ACTOR_LOOP_STORAGE),
+                                     &host->blob, error);
+        if (result == RESULT_OK) {
+            actor_runtime_set_blob(host->runtime, host->blob);
+        }
+    }
+    return result;
 }
 
 static enum result open_bus(struct cli_host *host, const struct cli_host_options *options,
@@ -119,9 +183,17 @@ static enum result build_actors(struct cli_host *host, const struct cli_host_opt
     engine.index = host->index;
     engine.read_zone = cli_zone_read;
     engine.bus_window = options->bus.url == NULL ? 0 : options->bus.window;
+    engine.backup = host->backup;
+    engine.hot_elsewhere = options->tiers.hot_kind != CLI_HOT_EMBEDDED;
+    engine.blob_elsewhere = cli_tiers_blob_is_elsewhere(&options->tiers);
+    engine.index_elsewhere = options->tiers.index_kind != CLI_INDEX_EMBEDDED;
     enum result result = actor_runtime_new(&engine, &host->runtime);
     if (result != RESULT_OK) {
         return explain(error, options->directory, "the actors", result);
+    }
+    result = attach_tiers(host, &options->tiers, error);
+    if (result != RESULT_OK) {
+        return result;
     }
     struct transport_modules_options modules = options->modules;
     modules.loop = actor_runtime_loop(host->runtime, ACTOR_LOOP_IO);
@@ -139,8 +211,7 @@ enum result cli_host_open(const struct cli_host_options *options, struct cli_hos
     *out = (struct cli_host){.lock = -1};
     enum result result = take_lock(out, options->directory, error);
     if (result == RESULT_OK) {
-        result = open_stores(out, options->directory, options->engine.durability == ACTOR_DURABLE,
-                             error);
+        result = open_stores(out, options, error);
     }
     if (result == RESULT_OK) {
         result = build_actors(out, options, error);
@@ -184,14 +255,19 @@ void cli_host_close(struct cli_host *host)
     if (host->aside != NULL) {
         host->aside->ops->close(host->aside);
     }
-    if (host->runtime != NULL) {
-        actor_runtime_free(host->runtime);
-    }
-    if (host->index != NULL) {
-        host->index->ops->close(host->index);
+    /* Before the loops that they may live on. */
+    if (host->hot != NULL) {
+        host->hot->ops->close(host->hot);
     }
     if (host->blob != NULL) {
         host->blob->ops->close(host->blob);
+    }
+    if (host->runtime != NULL) {
+        actor_runtime_free(host->runtime);
+    }
+    storage_embedded_backup_free(host->backup);
+    if (host->index != NULL) {
+        host->index->ops->close(host->index);
     }
     if (host->state != NULL) {
         host->state->ops->close(host->state);

@@ -7,6 +7,7 @@
 
 #include "actors/runtime.h"
 #include "storage/journal.h"
+#include "tools/strider/tiers.h"
 #include "transport/modules.h"
 
 /* The audit bus; url NULL: none. */
@@ -20,6 +21,7 @@ struct cli_host_bus {
 
 struct cli_host_options {
     const char *directory;                    /* made when missing */
+    struct cli_tiers_options tiers;           /* zeroed: all embedded */
     struct actor_runtime_options engine;      /* its ports are filled in here */
     struct transport_modules_options modules; /* its loop too */
     struct cli_host_bus bus;
@@ -32,6 +34,10 @@ struct cli_host {
     struct storage_state *state;
     struct storage_blob *blob;
     struct storage_index *index;
+    struct storage_hot *hot; /* NULL: it is in the shards */
+    struct storage_backup *backup;
+    bool blob_is_embedded;
+    char index_file[4096]; /* of the embedded index */
     struct actor_runtime *runtime;
     struct transport_modules *modules;
     struct audit_bus *bus;                /* NULL: none */

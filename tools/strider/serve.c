@@ -314,11 +314,38 @@ static struct cli_host_bus bus_options(const struct config *config)
                                  .window = (uint32_t)config_number(config, CONFIG_BUS_WINDOW)};
 }
 
+static struct cli_tiers_options tiers_of(const struct config *config)
+{
+    return (struct cli_tiers_options){
+        .hot_kind = (enum cli_hot_kind)config_number(config, CONFIG_HOT_KIND),
+        .hot_url = config_text(config, CONFIG_HOT_URL),
+        .hot_key_prefix = config_text(config, CONFIG_HOT_PREFIX),
+        .hot_ttl_ms = config_number(config, CONFIG_HOT_TTL),
+        .hot_timeout_ms = (uint32_t)config_number(config, CONFIG_HOT_TIMEOUT),
+        .blob_kind = (enum cli_blob_kind)config_number(config, CONFIG_BLOB_KIND),
+        .blob_directory = config_text(config, CONFIG_BLOB_DIRECTORY),
+        .blob_connection = config_text(config, CONFIG_BLOB_CONNECTION),
+        .blob_container = config_text(config, CONFIG_BLOB_CONTAINER),
+        .blob_parallel = (uint32_t)config_number(config, CONFIG_BLOB_PARALLEL),
+        .blob_timeout_ms = (uint32_t)config_number(config, CONFIG_BLOB_TIMEOUT),
+        .blob_tries = (uint32_t)config_number(config, CONFIG_BLOB_TRIES),
+        .s3_endpoint = config_text(config, CONFIG_BLOB_S3_ENDPOINT),
+        .s3_region = config_text(config, CONFIG_BLOB_S3_REGION),
+        .s3_access_key = config_text(config, CONFIG_BLOB_S3_ACCESS_KEY),
+        .s3_secret_key = config_text(config, CONFIG_BLOB_S3_SECRET_KEY),
+        .s3_session_token = config_text(config, CONFIG_BLOB_S3_SESSION_TOKEN),
+        .index_kind = (enum cli_index_kind)config_number(config, CONFIG_INDEX_KIND),
+        .index_connection = config_text(config, CONFIG_INDEX_CONNECTION),
+        .index_timeout_ms = (uint32_t)config_number(config, CONFIG_INDEX_TIMEOUT),
+    };
+}
+
 static int open_host(struct server *server, struct actor_recovery *recovery)
 {
     const struct config *config = &server->config;
     struct cli_host_options options = {
         .directory = config_text(config, CONFIG_DATA_DIR),
+        .tiers = tiers_of(config),
         .engine =
             {
                 .shard_count = (uint32_t)config_number(config, CONFIG_ENGINE_SHARDS),
@@ -328,10 +355,12 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
                 .step_blobs = step_blobs(config),
                 .audit = config_number(config, CONFIG_ENGINE_AUDIT) != 0,
                 .heavy_session_bytes = config_number(config, CONFIG_ENGINE_HEAVY),
-                .hot_bytes_max = config_number(config, CONFIG_ENGINE_HOT),
-                .hot_ttl_ms = config_number(config, CONFIG_ENGINE_HOT_TTL),
+                .hot_bytes_max = config_number(config, CONFIG_HOT_BYTES),
+                .hot_ttl_ms = config_number(config, CONFIG_HOT_TTL),
                 .reply_bytes_max = config_number(config, CONFIG_ENGINE_MAX_REPLY),
                 .journal_bytes_max = config_number(config, CONFIG_DATA_JOURNAL_MAX),
+                .keep_completed_ms = config_number(config, CONFIG_RETENTION_COMPLETED),
+                .keep_failed_ms = config_number(config, CONFIG_RETENTION_FAILED),
                 .observer = &server->relay.sink,
                 .observing = relay_is_watched,
             },

@@ -1,0 +1,28 @@
+/*
+ * clients.h: gateways that begin executions and supply what these wait for, over NNG, and never
+ * give up: what is not answered is asked again with the same requestId, as a gateway should.
+ */
+#ifndef TESTS_TORTURE_CLIENTS_H
+#define TESTS_TORTURE_CLIENTS_H
+
+#include <stddef.h>
+
+#include "tests/torture/ledger.h"
+
+struct torture_clients;
+
+/* `count` threads on the front at `url`. */
+struct torture_clients *torture_clients_start(const char *url, unsigned count, uint64_t seed);
+/* No new executions; returns when each one that was begun is acknowledged, and all it needs, or
+ * after `timeout_ms`: then false. Joins the threads. */
+bool torture_clients_finish(struct torture_clients *clients, uint64_t timeout_ms);
+/* After finish: what was begun, and its id. */
+size_t torture_clients_count(const struct torture_clients *clients);
+const struct torture_entry *torture_clients_entry(const struct torture_clients *clients,
+                                                  size_t index);
+void torture_clients_id(size_t index, char out[40]);
+/* Answers that no engine may give; each was printed. */
+unsigned torture_clients_violations(const struct torture_clients *clients);
+void torture_clients_free(struct torture_clients *clients);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * main.c: `torture`: an engine with its module server, Redis and Azurite is killed, and they are
+ * stopped, slowed and killed, at random moments while gateways begin executions and supply what
+ * these wait for. At the end every acknowledged start, callback and message must have had its
+ * effect once. Last line: "kills: N executions: N violations: N"; exit code 1 on violations.
+ *
+ *   torture --strider build/release/strider [--smoke | --seconds N] [--seed N]
+ *
+ * The seed decides what is done and when; what the machine makes of it differs from run to run.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/servers/azurite.h"
+#include "tests/servers/proxy.h"
+#include "tests/servers/redis.h"
+#include "tests/simulate/random.h"
+#include "tests/torture/verdict.h"
+
+enum { FULL_SECONDS = 1900, SMOKE_SECONDS = 14, CLIENTS = 6, FINISH_MS = 180000 };
+
+struct options {
+    const char *strider;
+    unsigned seconds;
+    uint64_t seed;
+    bool smoke;
+};
+
+/* A server of a tier, behind a proxy that makes it slow. */
+struct tier {
+    const char *name;
+    struct server server;
+    struct proxy *proxy; /* NULL: not installed */
+    bool (*start)(struct server *server);
+    bool down, paused;
+    uint64_t mend_ms; /* when its trouble is over; 0: it has none */
+};
+
+struct torture {
+    struct options options;
+    struct torture_engine engine;
+    struct test_http *modules;
+    struct tier redis, azurite;
+    struct torture_clients *clients;
+    struct sim_random random;
+    unsigned kills, violations;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* ---- tiers ---- */
+
+static bool start_redis(struct server *server)
+{
+    return server_redis_start(server, NULL);
+}
+
+static uint16_t open_tier(struct tier *tier, bool installed)
+{
+    if (!installed || !tier->start(&tier->server)) {
+        fprintf(stderr, "torture: without %s\n", tier->name);
+        return 0;
+    }
+    tier->proxy = proxy_start(tier->server.port);
+    return tier->proxy == NULL ? 0 : proxy_port(tier->proxy);
+}
+
+static void close_tier(struct tier *tier)
+{
+    proxy_stop(tier->proxy);
+    server_remove(&tier->server);
+}
+
+static void mend(struct tier *tier)
+{
+    if (tier->proxy == NULL) {
+        return;
+    }
+    proxy_delay(tier->proxy, 0);
+    proxy_swallow(tier->proxy, false);
+    proxy_cut_once(tier->proxy);
+    if (tier->paused) {
+        server_resume(&tier->server);
+    }
+    if (tier->down && !tier->start(&tier->server)) {
+        fprintf(stderr, "torture: %s did not come back\n", tier->name);
+        exit(2);
+    }
+    tier->paused = tier->down = false;
+    tier->mend_ms = 0;
+}
+
+static void trouble(struct tier *tier, struct sim_random *random)
+{
+    if (tier->proxy == NULL || tier->mend_ms != 0) {
+        return;
+    }
+    switch (sim_below(random, 5)) {
+    case 0:
+        proxy_delay(tier->proxy, sim_between(random, 50, 1500));
+        break;
+    case 1:
+        proxy_swallow(tier->proxy, true);
+        break;
+    case 2:
+        proxy_cut_once(tier->proxy);
+        break;
+    case 3:
+        server_pause(&tier->server);
+        tier->paused = true;
+        break;
+    default:
+        server_kill(&tier->server);
+        tier->down = true;
+        break;
+    }
+    tier->mend_ms = now_ms() + sim_between(random, 200, 6000);
+}
+
+/* ---- what there is ---- */
+
+static bool write_text(const char *directory, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    bool written = file != NULL && fputs(text, file) >= 0;
+    return file != NULL && fclose(file) == 0 && written;
+}
+
+static bool write_project(struct torture *torture)
+{
+    char directory[160];
+    char url[TEST_HTTP_URL_BYTES];
+    char modules[600];
+    char name[40];
+    snprintf(directory, sizeof directory, "%s/project", torture->engine.directory);
+    test_http_url(torture->modules, "/module", url);
+    snprintf(modules, sizeof modules,
+             "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\",\"timeoutMs\":20000,"
+             "\"maxAttempts\":20,\"maxConcurrent\":64}]}",
+             url);
+    bool written = mkdir(directory, 0700) == 0 &&
+                   write_text(directory, "project.json",
+                              "{\"projectId\":\"default\",\"workspaceId\":\"default\"}") &&
+                   write_text(directory, "modules.json", modules);
+    for (int kind = 0; kind < TORTURE_KIND_COUNT; kind++) {
+        snprintf(name, sizeof name, "%s.bpmn", torture_kinds[kind].process);
+        written = written && write_text(directory, name, torture_kinds[kind].definition);
+    }
+    return written;
+}
+
+static void set_up(struct torture *torture)
+{
+    static const struct test_http_reply replies[] = {
+        {.body = "{\"output\":1,\"logs\":[{\"level\":\"INFO\",\"message\":\"ran\"}]}"}};
+    struct torture_engine *engine = &torture->engine;
+    const char *parent = getenv("TMPDIR");
+    snprintf(engine->directory, sizeof engine->directory, "%s/strider-torture-XXXXXX",
+             parent == NULL ? "/tmp" : parent);
+    torture->modules = test_http_start();
+    if (mkdtemp(engine->directory) == NULL || torture->modules == NULL || !write_project(torture)) {
+        fprintf(stderr, "torture: no place to work in\n");
+        exit(2);
+    }
+    test_http_script(torture->modules, "/module", replies, 1);
+    snprintf(engine->url, sizeof engine->url, "ipc://%s/front", engine->directory);
+    engine->program = torture->options.strider;
+    torture->redis = (struct tier){.name = "redis", .start = start_redis};
+    torture->azurite = (struct tier){.name = "azurite", .start = server_azurite_start};
+    engine->redis_port = open_tier(&torture->redis, server_redis_installed());
+    engine->azurite_port =
+        torture->options.smoke ? 0 : open_tier(&torture->azurite, server_azurite_installed());
+}
+
+static void tear_down(struct torture *torture)
+{
+    char command[200];
+    torture_clients_free(torture->clients);
+    test_http_stop(torture->modules);
+    close_tier(&torture->redis);
+    close_tier(&torture->azurite);
+    if (torture->violations > 0) {
+        fprintf(stderr, "torture: what there was stays in %s\n", torture->engine.directory);
+        return;
+    }
+    snprintf(command, sizeof command, "rm -rf '%s'", torture->engine.directory);
+    if (system(command) != 0) {
+        fprintf(stderr, "torture: %s stays\n", torture->engine.directory);
+    }
+}
+
+static void start_engine(struct torture *torture)
+{
+    if (!torture_engine_start(&torture->engine)) {
+        fprintf(stderr, "violation: the engine does not start\n");
+        torture->violations++;
+        printf("kills: %u executions: 0 violations: %u\n", torture->kills, torture->violations);
+        exit(1);
+    }
+}
+
+/* ---- the torture ---- */
+
+static void torment(struct torture *torture)
+{
+    uint64_t until_ms = now_ms() + torture->options.seconds * 1000ull;
+    uint64_t kill_ms = now_ms() + 1000;
+    struct tier *tiers[] = {&torture->redis, &torture->azurite};
+    while (now_ms() < until_ms) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        uint64_t at_ms = now_ms();
+        for (size_t i = 0; i < 2; i++) {
+            if (tiers[i]->mend_ms != 0 && at_ms >= tiers[i]->mend_ms) {
+                mend(tiers[i]);
+            } else if (sim_below(&torture->random, 300) == 0) {
+                trouble(tiers[i], &torture->random);
+            }
+        }
+        if (at_ms >= kill_ms) {
+            torture_engine_kill(&torture->engine);
+            torture->kills++;
+            start_engine(torture);
+            kill_ms = now_ms() + sim_between(&torture->random, 50, 6000);
+        }
+    }
+    mend(&torture->redis);
+    mend(&torture->azurite);
+}
+
+static void judge(struct torture *torture)
+{
+    if (!torture_clients_finish(torture->clients, FINISH_MS)) {
+        fprintf(stderr, "violation: not all was acknowledged within %d s of peace\n",
+                FINISH_MS / 1000);
+        torture->violations++;
+    }
+    torture->violations += torture_clients_violations(torture->clients);
+    torture->violations += torture_verdict_ends(torture->clients, &torture->engine, FINISH_MS);
+    int status = torture_engine_stop(&torture->engine);
+    if (status != 0) {
+        fprintf(stderr, "violation: the engine ended with status %d\n", status);
+        torture->violations++;
+    }
+    torture->violations += torture_verdict_audit(torture->clients, &torture->engine);
+    torture->violations += torture_verdict_calls(torture->modules);
+}
+
+static bool read_options(int argc, char *argv[], struct options *out)
+{
+    *out = (struct options){.seconds = FULL_SECONDS, .seed = 1};
+    for (int i = 1; i < argc; i++) {
+        bool value = i + 1 < argc;
+        if (strcmp(argv[i], "--smoke") == 0) {
+            out->smoke = true;
+            out->seconds = SMOKE_SECONDS;
+        } else if (strcmp(argv[i], "--seconds") == 0 && value) {
+            out->seconds = (unsigned)strtoul(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--seed") == 0 && value) {
+            out->seed = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--strider") == 0 && value) {
+            out->strider = argv[++i];
+        } else {
+            return false;
+        }
+    }
+    return out->strider != NULL && out->seconds > 0;
+}
+
+int main(int argc, char *argv[])
+{
+    static struct torture torture;
+    if (!read_options(argc, argv, &torture.options)) {
+        fprintf(stderr, "usage: torture --strider PROGRAM [--smoke | --seconds N] [--seed N]\n");
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    torture.random = sim_random_of(torture.options.seed, 1);
+    set_up(&torture);
+    start_engine(&torture);
+    torture.clients = torture_clients_start(torture.engine.url, CLIENTS, torture.options.seed);
+    if (torture.clients == NULL) {
+        fprintf(stderr, "torture: no memory\n");
+        return 2;
+    }
+    torment(&torture);
+    judge(&torture);
+    size_t executions = torture_clients_count(torture.clients);
+    tear_down(&torture);
+    printf("kills: %u executions: %zu violations: %u\n", torture.kills, executions,
+           torture.violations);
+    return torture.violations > 0 ? 1 : 0;
+}
