@@ -412,8 +412,8 @@ static void count_firing(struct actor_schedule *schedule, const struct row *row)
     bool is_late = past->last_fired_ms - past->last_due_ms > (int64_t)LATE_MS;
     actor_count(&schedule->counters.firings, 1);
     /* A start that had passed when it was deployed was not missed by anybody (field report F53). */
-    if (is_late && past->last_due_ms >= past->deployed_ms) {
-        actor_count(&schedule->counters.late, 1);
+    if (past->last_due_ms >= past->deployed_ms) {
+        actor_count(&schedule->counters.late, is_late ? 1 : 0);
         actor_count(&schedule->counters.caught_up, stands_for_several(row) ? 1 : 0);
     }
 }

@@ -36,7 +36,7 @@ struct actor_schedule_counters {
     actor_counter triggers;  /* gauge: timers that will fire */
     actor_counter firings;   /* executions begun */
     actor_counter late;      /* ... more than 5 s behind their due instant */
-    actor_counter caught_up; /* ... that stand for several missed instants */
+    actor_counter caught_up; /* ... that stand for several instants */
 };
 
 MUST_USE enum result actor_schedule_new(const struct actor_schedule_options *options,

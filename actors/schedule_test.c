@@ -169,6 +169,29 @@ Test(schedule_actor, a_clock_set_forward_a_day_makes_one_firing)
     cr_expect_eq(actor_count_read(&actor_schedule_counters(schedule)->caught_up), 1);
 }
 
+/* Field report F64: the wall clock is set back 1,000 s; the engine's own clock approaches it, at
+ * nine tenths of its rate at least. */
+Test(schedule_actor, a_clock_set_back_stops_no_timer_and_makes_no_burst)
+{
+    struct actor_clock clock = {0};
+    int64_t wall_ms = zone_instant("2026-01-01T10:00:00Z");
+    now = actor_clock_reckon(&clock, wall_ms, 0);
+    deploy(1, BPMN(TIMER("s", CYCLE("R/PT5S"))));
+
+    for (uint64_t elapsed_ms = 100; elapsed_ms <= 60000; elapsed_ms += 100) {
+        size_t before = shard.count;
+        now = actor_clock_reckon(&clock, wall_ms - 1000000 + (int64_t)elapsed_ms, elapsed_ms);
+        (void)actor_schedule_turn(schedule, now);
+        cr_assert_leq(shard.count, before + 1);
+        if (shard.count > before) {
+            answer(RESULT_OK);
+        }
+    }
+
+    cr_expect_geq(shard.count, 10);
+    cr_expect_leq(shard.count, 12);
+}
+
 static void restart(const struct proto_record *known)
 {
     actor_schedule_free(schedule);
