@@ -192,6 +192,7 @@ const struct expression_function expression_number_functions[] = {
     {"round down", "nn", 2, "n,scale", round_down},
     {"round half up", "nn", 2, "n,scale", round_half_up},
     {"round half down", "nn", 2, "n,scale", round_half_down},
+    {"abs", "a", 1, "n", absolute},
     {"abs", "a", 1, "number", absolute},
     {"modulo", "nn", 2, "dividend,divisor", modulo},
     {"sqrt", "n", 1, "number", square_root},
