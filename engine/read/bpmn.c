@@ -400,6 +400,7 @@ static enum result read_document(struct draft *draft, const struct bpmn_tree *tr
 {
     enum result result = check_root(draft);
     if (result == RESULT_OK) {
+        engine_draft_declare(draft);
         result = collect_ids(draft);
     }
     if (result == RESULT_OK) {

@@ -124,8 +124,9 @@ const struct engine_expression *engine_draft_compile(struct draft *draft, struct
     }
     const struct engine_expression *expression = NULL;
     struct engine_expression_error error = {0};
-    enum result result = engine_expression_compile(engine_draft_keep(draft, text), dialect,
-                                                   draft->arena, &expression, &error);
+    enum result result =
+        engine_expression_compile_declared(engine_draft_keep(draft, text), dialect,
+                                           &draft->declared, draft->arena, &expression, &error);
     if (result == RESULT_OK) {
         return expression;
     }

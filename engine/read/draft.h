@@ -34,11 +34,15 @@ struct draft {
     struct ids ids;
     struct draft_process *processes;
     uint32_t process_count;
-    bool lenient; /* what cannot be executed is a warning */
+    bool lenient;                        /* what cannot be executed is a warning */
+    struct engine_declarations declared; /* names with signs in them */
 };
 
 /* A copy in the definition's arena; empty stays empty. */
 struct span engine_draft_keep(struct draft *draft, struct span text);
+
+/* Finds the names that the document declares; before the first expression is compiled. */
+void engine_draft_declare(struct draft *draft);
 
 /* A problem of an element: `userTask "Check": <message>`. */
 void engine_draft_problem(struct draft *draft, enum engine_severity severity, const char *rule,
