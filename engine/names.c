@@ -219,6 +219,42 @@ static bool read_clock(const struct engine_names *self, int64_t *unix_ms)
     return true;
 }
 
+static struct span text_value(struct arena *arena, struct span text)
+{
+    struct wire_writer writer;
+    wire_writer_init(&writer, arena, text.count + 8);
+    wire_write_string(&writer, text);
+    return wire_writer_span(&writer);
+}
+
+/* As Camunda 7 names them. */
+static struct span find_attribute(const struct engine_names *self, struct span name,
+                                  struct arena *arena)
+{
+    const struct engine_scene *scene = scene_of(self);
+    const struct engine_execution *execution = scene->decision->execution;
+    const struct engine_process *process = scene->scope->process;
+    const struct engine_node *node =
+        scene->token == NULL ? NULL : engine_visit_of(scene->decision, scene->token).node;
+    if (span_is(name, "id") || span_is(name, "processInstanceId")) {
+        return text_value(arena, span_text(execution->id.text));
+    }
+    if (span_is(name, "businessKey") || span_is(name, "processBusinessKey")) {
+        return find_name(self, span_text("businessKey"));
+    }
+    if (span_is(name, "processDefinitionId")) {
+        return text_value(arena,
+                          arena_format(arena, "%.*s:%u", SPAN_ARG(process->id), process->version));
+    }
+    if (node != NULL && span_is(name, "currentActivityId")) {
+        return text_value(arena, node->id);
+    }
+    if (node != NULL && span_is(name, "currentActivityName")) {
+        return text_value(arena, node->name);
+    }
+    return SPAN_EMPTY;
+}
+
 /* A token that has made nothing yet sees what the one around it has made. */
 static struct span output_of(const struct engine_execution *execution,
                              const struct engine_scope *scope, const struct engine_token *token)
@@ -241,9 +277,11 @@ void engine_scene_init(struct engine_scene *scene, const struct engine_decision 
     *scene = (struct engine_scene){.names = {.find = find_name,
                                              .find_all = find_names,
                                              .zone = find_zone,
-                                             .clock = read_clock},
+                                             .clock = read_clock,
+                                             .attribute = find_attribute},
                                    .decision = decision,
                                    .scope = scope};
+    scene->token = token;
     if (token != NULL) {
         scene->own = token->own;
         scene->local = token->local;

@@ -11,10 +11,11 @@ struct engine_scene {
     struct engine_names names; /* first: the expression engine hands it back */
     const struct engine_decision *decision;
     const struct engine_scope *scope;
-    struct span local;       /* MAP: what the node's inputs made */
-    struct span own;         /* MAP: an instance's element and counter */
-    uint32_t done_too;       /* instances of `scope` that count as completed already */
-    struct span output;      /* `output` */
+    const struct engine_token *token; /* NULL: none in particular */
+    struct span local;                /* MAP: what the node's inputs made */
+    struct span own;                  /* MAP: an instance's element and counter */
+    uint32_t done_too;                /* instances of `scope` that count as completed already */
+    struct span output;               /* `output` */
     struct span overlays[2]; /* MAPs before all others: what a reply brought, for output mappings */
 };
 

@@ -97,6 +97,13 @@ struct engine_names {
      * is unknown, as where the pointer is NULL: then they are null with a warning.
      */
     bool (*clock)(const struct engine_names *self, int64_t *unix_ms);
+    /*
+     * What JUEL's `execution` knows of itself beside its variables: "processInstanceId",
+     * "businessKey", "currentActivityId" …, one MessagePack object in the arena; empty where it has
+     * none of that name. May be NULL.
+     */
+    struct span (*attribute)(const struct engine_names *self, struct span name,
+                             struct arena *arena);
 };
 
 struct engine_evaluation {

@@ -214,7 +214,7 @@ Test(feel_syntax, errors_name_their_place)
         {"1 + cuont([1])", NULL, "invalid @4 unknown function \"cuont\": did you mean \"count\"?"},
         {"count()", NULL, "invalid @0 count has 0 arguments: it takes (list)"},
         {"abs(1, 2)", NULL, "invalid @0 abs has 2 arguments: it takes (number)"},
-        {"abs(n: 1)", NULL, "invalid @4 abs has no parameter \"n\""},
+        {"abs(m: 1)", NULL, "invalid @4 abs has no parameter \"m\""},
         {"modulo(dividend: 1)", NULL,
          "invalid @0 modulo lacks an argument: it takes (dividend,divisor)"},
         {"modulo(dividend: 1, dividend: 2)", NULL, "invalid @20 \"dividend\" is given twice"},

@@ -6,6 +6,7 @@
  * fails.
  */
 #include "engine/expression/evaluate.h"
+#include "engine/expression/juel_method.h"
 #include "engine/expression/number.h"
 #include "engine/expression/text.h"
 
@@ -105,7 +106,9 @@ struct expression_value expression_juel_property(struct expression_evaluation *e
     }
     if (base.type == VALUE_CONTEXT) {
         struct span text = expression_text_of(evaluation, key);
-        return expression_value_find(base, text, &value) ? value : expression_null();
+        bool found = expression_value_find(base, text, &value) ||
+                     expression_juel_attribute(evaluation, node->children[0], text, &value);
+        return found ? value : expression_null();
     }
     if (base.type == VALUE_LIST) {
         return element(evaluation, node, base, key);
@@ -189,6 +192,17 @@ static struct expression_value calculate(struct expression_evaluation *evaluatio
                                                               : "number out of range");
     }
     return value;
+}
+
+/* EL 3.0 §1.7: both as texts, null as none. */
+struct expression_value expression_juel_join(struct expression_evaluation *evaluation,
+                                             struct expression_value a, struct expression_value b,
+                                             uint32_t offset)
+{
+    struct span left = expression_text_of(evaluation, a);
+    struct span right = expression_text_of(evaluation, b);
+    (void)offset;
+    return expression_string(expression_text_concatenate(evaluation->arena, left, right));
 }
 
 struct expression_value expression_juel_add(struct expression_evaluation *evaluation,

@@ -4,6 +4,8 @@
 
 #include "engine/expression/number.h"
 
+enum { GETTER_BYTES_MAX = 64 };
+
 struct span expression_juel_text(const struct juel_invocation *call, uint32_t argument)
 {
     return expression_text_of(call->evaluation, call->arguments[argument]);
@@ -176,6 +178,37 @@ static const struct juel_method *find_method(const struct juel_method *row,
     return NULL;
 }
 
+bool expression_juel_attribute(struct expression_evaluation *evaluation,
+                               const struct expression_node *receiver, struct span name,
+                               struct expression_value *out)
+{
+    const struct engine_names *names = evaluation->names;
+    if (receiver->kind != NODE_JUEL_NAME || !span_is(receiver->as.name.text, "execution") ||
+        names->attribute == NULL) {
+        return false;
+    }
+    struct span found = names->attribute(names, name, evaluation->arena);
+    *out = expression_unread(found);
+    return found.count > 0;
+}
+
+/* `execution.getProcessInstanceId()`: a property by its getter. */
+static bool call_getter(struct expression_evaluation *evaluation,
+                        const struct expression_node *node, struct expression_value *out)
+{
+    struct span method = node->as.name.text;
+    char name[GETTER_BYTES_MAX];
+    if (node->count != 1 || method.count < 4 || method.count - 3 > sizeof name ||
+        !span_starts_with(method, "get")) {
+        return false;
+    }
+    size_t count = method.count - 3;
+    memcpy(name, method.bytes + 3, count);
+    name[0] = (char)(name[0] | 0x20); /* lower case */
+    return expression_juel_attribute(evaluation, node->children[0],
+                                     span_of((const uint8_t *)name, count), out);
+}
+
 /* `execution.getVariable('x')` and its kin: names, whatever the payload called "execution" holds.
  */
 static bool call_execution(struct expression_evaluation *evaluation,
@@ -205,7 +238,7 @@ struct expression_value expression_juel_method(struct expression_evaluation *eva
 {
     struct expression_value value;
     struct span name = node->as.name.text;
-    if (call_execution(evaluation, node, &value)) {
+    if (call_execution(evaluation, node, &value) || call_getter(evaluation, node, &value)) {
         return value;
     }
     struct juel_invocation call = {
@@ -213,6 +246,7 @@ struct expression_value expression_juel_method(struct expression_evaluation *eva
         .receiver = expression_operand(evaluation, node->children[0]),
         .count = node->count - 1,
         .offset = node->offset,
+        .name = name,
     };
     for (uint32_t i = 0; i < call.count && i < JUEL_ARGUMENTS_MAX; i++) {
         call.arguments[i] = expression_operand(evaluation, node->children[i + 1]);
@@ -224,6 +258,7 @@ struct expression_value expression_juel_method(struct expression_evaluation *eva
         return expression_null();
     }
     const struct juel_method *method = find_method(expression_string_methods, &call, name);
+    method = method == NULL ? find_method(expression_moment_methods, &call, name) : method;
     method = method == NULL ? find_method(methods, &call, name) : method;
     if (method != NULL) {
         return method->call(&call);

@@ -12,6 +12,7 @@ struct juel_invocation {
     struct expression_value arguments[JUEL_ARGUMENTS_MAX];
     uint32_t count;
     uint32_t offset;
+    struct span name; /* of the method */
 };
 
 typedef struct expression_value (*juel_method_fn)(const struct juel_invocation *call);
@@ -30,6 +31,13 @@ struct span expression_juel_text(const struct juel_invocation *call, uint32_t ar
 bool expression_juel_index(const struct juel_invocation *call, uint32_t argument, size_t count,
                            size_t *out);
 
+/* What `execution` knows of itself, where the receiver is that; false when it is not, or knows no
+ * such thing. */
+bool expression_juel_attribute(struct expression_evaluation *evaluation,
+                               const struct expression_node *receiver, struct span name,
+                               struct expression_value *out);
+/* Methods of moments, ended likewise. */
+extern const struct juel_method expression_moment_methods[];
 /* Methods of strings, ended by a row without a name. */
 extern const struct juel_method expression_string_methods[];
 

@@ -90,6 +90,31 @@ Test(juel_method, of_containers_and_numbers)
     ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
 }
 
+Test(juel_method, of_moments)
+{
+    static const struct row rows[] = {
+        {"${now()}", NULL, "\"2024-02-29T12:34:56.789Z\""},
+        {"${dateTime().plusDays(3).toDate()}", NULL, "\"2024-03-03T12:34:56.789Z\""},
+        {"${now().minusWeeks(1).plusHours(2)}", NULL, "\"2024-02-22T14:34:56.789Z\""},
+        {"${now().plusYears(1).minusMonths(1)}", NULL, "\"2025-01-28T12:34:56.789Z\""},
+        {"${now().plusDays('x')}", NULL, "fails @8 plusDays wants a whole number"},
+        {"${now().plusDays()}", NULL,
+         "fails @8 date and time has no method \"plusDays\" with 0 arguments"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
+Test(juel, joins_texts)
+{
+    static const struct row rows[] = {
+        {"${s += '!'}", VARIABLES, "\"Hello World!\""},
+        {"${1 += 2}", VARIABLES, "\"12\""},
+        {"${1 + 2 += 3 * 4 += nil}", VARIABLES, "\"312\""},
+        {"${'a' += 'b' == 'ab'}", VARIABLES, "true"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
 Test(juel_method, of_the_execution)
 {
     static const struct row rows[] = {

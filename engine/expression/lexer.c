@@ -39,6 +39,7 @@ static const struct sign signs[] = {
     {".", TOKEN_DOT, BOTH, NULL},
     {"@", TOKEN_AT, SYNTAX_FEEL, NULL},
     {"?", TOKEN_QUESTION, SYNTAX_JUEL, NULL},
+    {"+=", TOKEN_JOIN, SYNTAX_JUEL, NULL},
     {"+", TOKEN_PLUS, BOTH, NULL},
     {"-", TOKEN_MINUS, BOTH, NULL},
     {"*", TOKEN_TIMES, BOTH, NULL},

@@ -32,6 +32,7 @@ enum expression_token_kind {
     TOKEN_AT,
     TOKEN_QUESTION,
     TOKEN_PLUS,
+    TOKEN_JOIN,
     TOKEN_MINUS,
     TOKEN_TIMES,
     TOKEN_DIVIDE,

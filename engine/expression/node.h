@@ -72,6 +72,7 @@ enum expression_kind {
     X(FEEL_LESS_EQUAL, expression_feel_less_equal)                                                 \
     X(FEEL_GREATER, expression_feel_greater)                                                       \
     X(FEEL_GREATER_EQUAL, expression_feel_greater_equal)                                           \
+    X(JUEL_JOIN, expression_juel_join)                                                             \
     X(JUEL_ADD, expression_juel_add)                                                               \
     X(JUEL_SUBTRACT, expression_juel_subtract)                                                     \
     X(JUEL_MULTIPLY, expression_juel_multiply)                                                     \

@@ -3,6 +3,7 @@
  * §1.17), which is what Camunda 7 and Flowable files are written in; method calls included,
  * function namespaces not.
  */
+#include "engine/expression/function.h"
 #include "engine/expression/number.h"
 #include "engine/expression/parser.h"
 
@@ -17,17 +18,18 @@ static const struct expression_binary binaries[] = {
     {TOKEN_LESS_EQUAL, 3, NODE_FOLD, OPERATOR_JUEL_LESS_EQUAL, NULL},
     {TOKEN_GREATER, 3, NODE_FOLD, OPERATOR_JUEL_GREATER, NULL},
     {TOKEN_GREATER_EQUAL, 3, NODE_FOLD, OPERATOR_JUEL_GREATER_EQUAL, NULL},
-    {TOKEN_PLUS, 4, NODE_FOLD, OPERATOR_JUEL_ADD, NULL},
-    {TOKEN_MINUS, 4, NODE_FOLD, OPERATOR_JUEL_SUBTRACT, NULL},
-    {TOKEN_TIMES, 5, NODE_FOLD, OPERATOR_JUEL_MULTIPLY, NULL},
-    {TOKEN_DIVIDE, 5, NODE_FOLD, OPERATOR_JUEL_DIVIDE, NULL},
-    {TOKEN_REMAINDER, 5, NODE_FOLD, OPERATOR_JUEL_REMAINDER, NULL},
+    {TOKEN_JOIN, 4, NODE_FOLD, OPERATOR_JUEL_JOIN, NULL}, /* EL 3.0 §1.7 */
+    {TOKEN_PLUS, 5, NODE_FOLD, OPERATOR_JUEL_ADD, NULL},
+    {TOKEN_MINUS, 5, NODE_FOLD, OPERATOR_JUEL_SUBTRACT, NULL},
+    {TOKEN_TIMES, 6, NODE_FOLD, OPERATOR_JUEL_MULTIPLY, NULL},
+    {TOKEN_DIVIDE, 6, NODE_FOLD, OPERATOR_JUEL_DIVIDE, NULL},
+    {TOKEN_REMAINDER, 6, NODE_FOLD, OPERATOR_JUEL_REMAINDER, NULL},
 };
 
 static const struct expression_grammar grammar = {
     .binaries = binaries,
     .binary_count = sizeof binaries / sizeof *binaries,
-    .level_count = 6,
+    .level_count = 7,
     .operand = unary,
 };
 
@@ -56,14 +58,28 @@ const struct expression_node *expression_parse_juel(struct expression_parser *pa
     return node;
 }
 
+/* now() and dateTime() of Camunda 7: the moment that FEEL's now() gives. */
+static const struct expression_node *moment(struct expression_parser *parser, uint32_t offset)
+{
+    expression_parser_expect(parser, TOKEN_OPEN, "\"(\"");
+    expression_parser_expect(parser, TOKEN_CLOSE, "\")\"");
+    struct expression_node *node = expression_parser_node(parser, NODE_CALL, offset, NULL, 0);
+    if (node != NULL) {
+        node->as.function = expression_function_find(span_text("now"));
+    }
+    return node;
+}
+
 static const struct expression_node *name(struct expression_parser *parser)
 {
     struct expression_token token = expression_parser_take(parser);
     if (parser->token.kind != TOKEN_OPEN) {
         return expression_parser_name(parser, NODE_JUEL_NAME, token.offset, token.text);
     }
-    static const char *const known[] = {"now", "dateTime", "currentUser", "currentUserGroups",
-                                        "S",   "JSON",     "XML"};
+    if (span_is(token.text, "now") || span_is(token.text, "dateTime")) {
+        return moment(parser, token.offset);
+    }
+    static const char *const known[] = {"currentUser", "currentUserGroups", "S", "JSON", "XML"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (span_is(token.text, known[i])) {
             return expression_parser_fail(parser, RESULT_UNSUPPORTED, token.offset,

@@ -99,6 +99,45 @@ static void read_type(struct draft *draft, struct engine_node *node, struct xml_
     }
 }
 
+/*
+ * ${execution.setVariable('name', value)} and nothing else: the value, and `name` as the result
+ * variable. Deeper inside an expression it is refused, since an expression changes nothing.
+ */
+static bool read_set_variable(struct draft *draft, struct engine_node *node,
+                              struct xml_element *element, struct span text)
+{
+    static const char call[] = "execution.setVariable(";
+    text = span_trim(text);
+    bool is_marked = span_starts_with(text, "${") || span_starts_with(text, "#{");
+    if (!is_marked || text.bytes[text.count - 1] != '}') {
+        return false;
+    }
+    text = span_trim(span_of(text.bytes + 2, text.count - 3));
+    if (!span_starts_with(text, call) || text.bytes[text.count - 1] != ')') {
+        return false;
+    }
+    size_t skipped = sizeof call - 1;
+    text = span_trim(span_of(text.bytes + skipped, text.count - skipped - 1));
+    if (text.count == 0 || (text.bytes[0] != '\'' && text.bytes[0] != '"')) {
+        return false; /* a name by expression */
+    }
+    size_t end = skip_quoted(text, 0);
+    if (end >= text.count) {
+        return false;
+    }
+    struct span name = span_of(text.bytes + 1, end - 2);
+    struct span rest = span_trim(span_of(text.bytes + end, text.count - end));
+    if (name.count == 0 || rest.count == 0 || rest.bytes[0] != ',') {
+        return false;
+    }
+    struct span value =
+        arena_format(draft->scratch, "${%.*s}", (int)rest.count - 1, (const char *)rest.bytes + 1);
+    node->script = engine_draft_compile(draft, (struct draft_place){element, "expression"}, value,
+                                        ENGINE_DIALECT_AUTO);
+    node->result_variable = engine_draft_keep(draft, name);
+    return true;
+}
+
 static void read_expression(struct draft *draft, struct engine_node *node,
                             struct xml_element *element)
 {
@@ -106,13 +145,17 @@ static void read_expression(struct draft *draft, struct engine_node *node,
     if (text.count == 0) {
         return;
     }
+    node->script_format = span_text("juel");
+    if (read_set_variable(draft, node, element, text)) {
+        return;
+    }
     if (calls_bean(text)) {
         engine_extension_header(draft, node, element, span_text("expression"), text);
+        node->script_format = SPAN_EMPTY;
         return;
     }
     node->script =
         engine_draft_attribute(draft, element, XML_CAMUNDA, "expression", ENGINE_DIALECT_AUTO);
-    node->script_format = span_text("juel");
 }
 
 static const struct engine_expression *
