@@ -89,7 +89,9 @@ static enum result read_options(struct amqp_client *client,
 
 static void release(struct amqp_client *client)
 {
-    pn_proactor_free(client->proactor);
+    if (client->proactor != NULL) {
+        pn_proactor_free(client->proactor);
+    }
     if (client->tls != NULL) {
         pn_ssl_domain_free(client->tls);
     }

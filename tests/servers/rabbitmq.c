@@ -8,6 +8,7 @@
 #include "tests/servers/rabbitmq.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "/usr/lib/rabbitmq/bin/rabbitmq-server"
@@ -15,6 +16,8 @@
 /* One scheduler that does not spin while it has nothing to do. */
 #define SCHEDULING                                                                                 \
     "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none"
+
+#define CERTIFICATE "STRIDER_TEST_RABBITMQ_CERTIFICATE"
 
 static struct server mapper; /* no directory of its own */
 
@@ -24,13 +27,60 @@ bool server_rabbitmq_installed(void)
     return server_find("rabbitmq-server", PROGRAM, path) && server_find("epmd", NULL, path);
 }
 
-static bool write_plugins(const struct server *server)
+const char *server_rabbitmq_certificate(void)
+{
+    return getenv(CERTIFICATE);
+}
+
+static bool write_file(const struct server *server, const char *name, const char *text)
 {
     char path[192];
-    snprintf(path, sizeof path, "%s/plugins", server->directory);
+    snprintf(path, sizeof path, "%s/%s", server->directory, name);
     FILE *file = fopen(path, "w");
-    bool written = file != NULL && fputs(PLUGINS, file) >= 0;
+    bool written = file != NULL && fputs(text, file) >= 0;
     return file != NULL && fclose(file) == 0 && written;
+}
+
+/* A key and a certificate, and the settings of a listener with them. */
+static bool write_tls(struct server *server)
+{
+    char program[256];
+    char key[160];
+    char certificate[160];
+    char settings[1024];
+    struct server tls = {.port = server_free_port()};
+    snprintf(key, sizeof key, "%s/key.pem", server->directory);
+    snprintf(certificate, sizeof certificate, "%s/certificate.pem", server->directory);
+    const char *const arguments[] = {program,
+                                     "req",
+                                     "-x509",
+                                     "-newkey",
+                                     "ec",
+                                     "-pkeyopt",
+                                     "ec_paramgen_curve:prime256v1",
+                                     "-nodes",
+                                     "-days",
+                                     "2",
+                                     "-subj",
+                                     "/CN=localhost",
+                                     "-addext",
+                                     "subjectAltName=DNS:localhost",
+                                     "-keyout",
+                                     key,
+                                     "-out",
+                                     certificate,
+                                     NULL};
+    if (!server_find("openssl", NULL, program)) {
+        return write_file(server, "rabbitmq.conf", "");
+    }
+    snprintf(settings, sizeof settings,
+             "listeners.ssl.1 = 127.0.0.1:%u\nssl_options.certfile = %s\n"
+             "ssl_options.keyfile = %s\nssl_options.cacertfile = %s\n"
+             "ssl_options.verify = verify_none\n",
+             (unsigned)tls.port, certificate, key, certificate);
+    setenv(CERTIFICATE, certificate, 1);
+    server_publish(RABBITMQ_TLS, &tls);
+    return server_run(server, arguments) && write_file(server, "rabbitmq.conf", settings);
 }
 
 static bool start_mapper(const struct server *server)
@@ -49,8 +99,10 @@ static bool start_mapper(const struct server *server)
 
 bool server_rabbitmq_start(struct server *server)
 {
-    char words[8][256];
-    if (server->directory[0] == '\0' && (!server_prepare(server, NULL) || !write_plugins(server))) {
+    char words[9][256];
+    if (server->directory[0] == '\0' &&
+        (!server_prepare(server, NULL) || !write_file(server, "plugins", PLUGINS) ||
+         !write_tls(server))) {
         return false;
     }
     if (!start_mapper(server)) {
@@ -66,6 +118,7 @@ bool server_rabbitmq_start(struct server *server)
     snprintf(words[5], sizeof words[5], "RABBITMQ_ENABLED_PLUGINS_FILE=%s/plugins", directory);
     snprintf(words[6], sizeof words[6], "RABBITMQ_NODE_PORT=%u", (unsigned)server->port);
     snprintf(words[7], sizeof words[7], "RABBITMQ_DIST_PORT=%u", (unsigned)server_free_port());
+    snprintf(words[8], sizeof words[8], "RABBITMQ_CONFIG_FILE=%s/rabbitmq.conf", directory);
     /* (As under systemd the script becomes the server, so its process id is ours to end.) */
     const char *const arguments[] = {"/usr/bin/env",
                                      words[0],
@@ -76,8 +129,8 @@ bool server_rabbitmq_start(struct server *server)
                                      words[5],
                                      words[6],
                                      words[7],
+                                     words[8],
                                      "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
-                                     "RABBITMQ_CONFIG_FILE=none",
                                      "RUNNING_UNDER_SYSTEMD=1",
                                      SCHEDULING,
                                      PROGRAM,

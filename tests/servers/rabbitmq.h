@@ -11,6 +11,12 @@ bool server_rabbitmq_installed(void);
  * by server_rabbitmq_remove, and with this program.
  */
 bool server_rabbitmq_start(struct server *server);
+/*
+ * It speaks TLS too, where there is a program to make a certificate with: the port is published as
+ * RABBITMQ_TLS; the certificate, for "localhost", is its own authority. NULL: it does not.
+ */
+#define RABBITMQ_TLS "rabbitmq_tls"
+const char *server_rabbitmq_certificate(void);
 /* In place of server_remove, which leaves the port mapper alone. */
 void server_rabbitmq_remove(struct server *server);
 
