@@ -60,6 +60,14 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Of this process: the servers' is not in it. */
+static double cpu_s(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
 /* ---- messages ---- */
 
 /* Two of each execution: started, and completed with its logs. */
@@ -290,6 +298,7 @@ static double run_consumer(void)
     struct audit_source_options options = {.window = 2000, .owner.sink = &loop.sink};
     must(audit_file_bus_open(path, &aside_options, &aside, reason) == RESULT_OK, reason);
     double begin_s = now_s();
+    double begin_cpu_s = cpu_s();
     must(audit_amqp_source_open(&amqp, &options, &source, reason) == RESULT_OK, reason);
     struct actor_consumer_options made = {
         .source = source, .aside = aside, .open = open_index, .owner = connection};
@@ -303,6 +312,8 @@ static double run_consumer(void)
     }
     double seconds = now_s() - begin_s;
     must(actor_count_read(&counters->written) >= messages, "the consumer hangs");
+    fprintf(stderr, "(%llu transactions, %.2f s of processor)\n",
+            (unsigned long long)actor_count_read(&counters->applies), cpu_s() - begin_cpu_s);
     actor_loop_stop(&loop);
     source->ops->close(source);
     aside->ops->close(aside);
@@ -379,7 +390,7 @@ static void print_pair(const char *what, double ours, double bare, double count)
 
 int main(int argc, char **argv)
 {
-    char path[128];
+    char path[160];
     double bare_s = 0;
     double drain_s = 0;
     double consumer_s = 0;

@@ -38,6 +38,7 @@ struct receiver {
     /* under the client's lock: written by who settles, taken by the client's thread */
     struct verdict *verdicts; /* of this era: at most one a slot */
     uint32_t verdict_count;
+    bool woken;    /* and not at work yet */
     uint32_t held; /* with the owner, those of lost connections too: no credit for them */
     uint32_t era;  /* of the connection: numbers of an older one mean nothing */
     /* the client's thread alone */
@@ -71,7 +72,10 @@ static void source_settle(struct audit_source *source, uint64_t number, enum aud
         receiver->verdicts[receiver->verdict_count++] =
             (struct verdict){.number = number, .outcome = outcome};
     }
-    amqp_client_wake_locked(&receiver->client);
+    if (!receiver->woken) {
+        receiver->woken = true;
+        amqp_client_wake_locked(&receiver->client);
+    }
     pthread_mutex_unlock(&receiver->client.lock);
 }
 
@@ -122,6 +126,7 @@ static uint32_t tell_verdicts(struct receiver *receiver)
 {
     pthread_mutex_lock(&receiver->client.lock);
     uint32_t held = receiver->held;
+    receiver->woken = false;
     uint32_t count = receiver->verdict_count;
     struct verdict *taken = receiver->verdicts;
     receiver->verdicts = receiver->taken;
@@ -140,7 +145,8 @@ static void work(void *owner, pn_link_t *link)
 {
     struct receiver *receiver = owner;
     int more = (int)(receiver->window - tell_verdicts(receiver)) - pn_link_credit(link);
-    if (more > 0) {
+    /* In portions: RabbitMQ asks the queue for each grant. */
+    if (more > 0 && more >= (int)receiver->window / 4) {
         pn_link_flow(link, more);
     }
 }
