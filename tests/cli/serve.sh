@@ -132,6 +132,65 @@ run deploy "$scratch/broken.bpmn" --project shop
 exits 1
 complains "DefinitionInvalid"
 
+listed_as_version() {
+    local end=$((SECONDS + 20))
+    while [ $SECONDS -lt $end ]; do
+        run list --lifecycle WaitingForHuman --process order
+        holds "$out" "\"version\":$1" && return 0
+    done
+    return 1
+}
+it "moves an execution to the new version, by name where a node has another"
+run start order --project shop --workspace shop --version 1 --request '{"total": 250}' --id moved
+member version 1
+run migrate moved --map approve
+exits 2
+complains "strider migrate: --map wants FROM=TO"
+run migrate moved --to-version 2 --map approve=nobody
+exits 1
+complains "InvalidRequest"
+complains '"nobody"'
+run migrate moved --to-version 2
+exits 0
+member version 2
+member lifecycle '"WaitingForHuman"'
+check "the list says so" listed_as_version 2
+run abort moved
+exits 0
+
+it "takes over an execution from another engine, its joins rebuilt"
+cat >"$scratch/leave.json" <<'JSON'
+{"id": "leave",
+ "blocks": [{"id": "s", "type": "StartBlock"}, {"id": "ask", "type": "Block", "handler": "wait"},
+            {"id": "check", "type": "Block", "handler": "wait"}, {"id": "book", "type": "AndBlock", "handler": "log"},
+            {"id": "f", "type": "FinishBlock"}],
+ "faces": [{"id": "f1", "from": "s", "to": "ask"}, {"id": "f2", "from": "s", "to": "check"},
+           {"id": "f3", "from": "ask", "to": "book", "result": "yes"}, {"id": "f4", "from": "check", "to": "book"},
+           {"id": "f5", "from": "book", "to": "f"}]}
+JSON
+run deploy "$scratch/leave.json"
+exits 0
+cat >"$scratch/running.json" <<'JSON'
+{"process": "leave", "executionId": "taken-over", "execution": {"days": 3},
+ "active": [{"node": "check", "wait": true}], "passed": ["f1", "f2", {"edge": "f3", "result": "yes"}]}
+JSON
+run import "$scratch/running.json"
+exits 0
+member 'waiting[1].taskId' '"check"'
+run get taken-over
+member blocks.ask '"Completed"'
+member blocks.check '"Pending"'
+run callback taken-over
+exits 0
+member status '"Completed"'
+echo '{"process": "leave", "active": ["book"]}' >"$scratch/running.json"
+run import "$scratch/running.json"
+exits 1
+complains '"book"'
+run import "$scratch/nowhere.json"
+exits 2
+complains "nowhere.json"
+
 it "aborts and deletes"
 run start order --project shop --workspace shop --request '{"total": 250}'
 second=$(field executionId | tr -d '"')

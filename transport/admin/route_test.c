@@ -57,6 +57,9 @@ Test(route, path_is_matched_whole)
         {"GET", "/hooks/a", ROUTE_UNKNOWN_METHOD},
         {"POST", "/hooks/", ROUTE_UNKNOWN_PATH},
         {"POST", "/hooks", ROUTE_UNKNOWN_PATH},
+        {"POST", "/v1/executions/e/migrate", ROUTE_OPERATION},
+        {"POST", "/v1/executions/import", ROUTE_OPERATION},
+        {"POST", "/v1/executions/e", ROUTE_UNKNOWN_METHOD},
         {"GET", "/a/b/c/d/e/f/g/h/i", ROUTE_UNKNOWN_PATH},
     };
     for (size_t index = 0; index < sizeof rows / sizeof rows[0]; index++) {
