@@ -41,7 +41,9 @@ enum result engine_accept_check_migrate(struct engine_accept *accept)
     if (engine_migration_check(accept->execution, &migration, accept->output->arena, &why)) {
         return RESULT_OK;
     }
-    return engine_accept_refuse(accept, PROTO_ERROR_InvalidRequest, why);
+    return accept->output->arena->overflowed
+               ? RESULT_LIMIT
+               : engine_accept_refuse(accept, PROTO_ERROR_InvalidRequest, why);
 }
 
 /* A join that waited for more flows than it has now is complete. */

@@ -89,7 +89,9 @@ enum result engine_apply_migrated(struct engine_execution *execution,
     if (migration.to == NULL) {
         return RESULT_NOT_FOUND;
     }
-    REQUIRE(engine_migration_check(execution, &migration, &execution->memory, &why));
+    if (!engine_migration_check(execution, &migration, &execution->memory, &why)) {
+        return execution->memory.overflowed ? RESULT_LIMIT : RESULT_CORRUPT;
+    }
     for (ENGINE_EACH(struct engine_scope, scope, &execution->scopes, &execution->scope_order,
                      ENGINE_LINK_ALL)) {
         /* What its parents are is said by their kinds, which stay. */

@@ -74,8 +74,9 @@ static struct span idempotency_key(struct engine_decision *decision,
     if (call->phase == ENGINE_PHASE_CALLBACK) {
         key = ENGINE_TEXT(decision, "%s/cb/%u", step_id, call->callbacks);
     }
-    if (call->phase == ENGINE_PHASE_CANCEL) {
-        key = ENGINE_TEXT(decision, "%s/cancel", step_id);
+    if (call->phase == ENGINE_PHASE_CANCEL) { /* each one is news of its own */
+        key = ENGINE_TEXT(decision, "%s/cancel/%llu", step_id,
+                          (unsigned long long)decision->execution->event_sequence);
     }
     return token->retries == 0 ? key
                                : ENGINE_TEXT(decision, "%.*s/r%u", SPAN_ARG(key), token->retries);

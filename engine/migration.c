@@ -15,6 +15,11 @@ struct inquiry {
     const struct engine_migration *migration;
     struct arena *arena;
     struct span *why;
+    /* By new flow: the scope in which tokens wait on it, and on which old flow they do. */
+    struct claim {
+        uint32_t scope;
+        uint32_t flow;
+    } * claims;
 };
 
 #define REFUSE(inquiry, ...)                                                                       \
@@ -229,13 +234,12 @@ static bool check_join(struct inquiry *inquiry, const struct engine_scope *scope
                       SPAN_ARG(old->id), SPAN_ARG(migration->from->nodes[old->target].id),
                       migration->to->version);
     }
-    for (ENGINE_EACH(const struct engine_join_tokens, other, &inquiry->execution->joins,
-                     &scope->joins, ENGINE_LINK_FIRST)) {
-        if (other != join && engine_migration_flow(migration, other->flow) == flow) {
-            return REFUSE(inquiry, "tokens wait on \"%.*s\" and \"%.*s\", which would be one flow",
-                          SPAN_ARG(old->id), SPAN_ARG(migration->from->flows[other->flow].id));
-        }
+    struct claim *claim = &inquiry->claims[flow];
+    if (claim->scope == scope->slot.id) {
+        return REFUSE(inquiry, "tokens wait on \"%.*s\" and \"%.*s\", which would be one flow",
+                      SPAN_ARG(migration->from->flows[claim->flow].id), SPAN_ARG(old->id));
     }
+    *claim = (struct claim){scope->slot.id, join->flow};
     return true;
 }
 
@@ -305,8 +309,12 @@ bool engine_migration_check(const struct engine_execution *execution,
                             const struct engine_migration *migration, struct arena *arena,
                             struct span *why)
 {
-    struct inquiry inquiry = {execution, migration, arena, why};
+    struct inquiry inquiry = {execution, migration, arena, why, NULL};
     ASSERT(migration->from == execution->process);
+    inquiry.claims = arena_zero(arena, migration->to->flow_count * sizeof inquiry.claims[0]);
+    if (inquiry.claims == NULL) {
+        return false; /* the arena is full: it is latched there */
+    }
     if (!check_mapping(&inquiry) || !check_start(&inquiry)) {
         return false;
     }

@@ -107,6 +107,44 @@ static void fails_for_good(struct engine_host *host, struct test_http *server)
     CHECK_INT(host_int(again, "state"), 40);
 }
 
+/* Seed 004: suspension and abort reach the block's handler, here a module that asks for it. */
+static void is_told_of_suspension_and_abort(struct engine_host *host, struct test_http *server)
+{
+    CHECK_CASE("a module with cancel is told of suspend and abort, with a key of its own");
+    static const struct test_http_reply replies[] = {{.body = "{\"wait\":true}"}, {.status = 500}};
+    char url[TEST_HTTP_URL_BYTES];
+    char modules[512];
+    test_http_script(server, "/told", replies, 2);
+    test_http_url(server, "/told", url);
+    snprintf(modules, sizeof modules,
+             "{\"modules\":[{\"taskTypes\":[\"serviceTask\"],\"url\":\"%s\",\"cancel\":true}]}",
+             url);
+    host_modules(host, modules);
+    size_t before = test_http_count(server, NULL);
+
+    CHECK_INT(host_int(host_call(host, "{\"op\":\"start\",\"process\":\"call\","
+                                       "\"executionId\":\"told\"}"),
+                       "state"),
+              3);
+    CHECK_TEXT(
+        host_text(host_call(host, "{\"op\":\"suspend\",\"executionId\":\"told\"}"), "lifecycle"),
+        "Suspended");
+    CHECK(test_http_wait(server, "/told", 2, 10000));
+    CHECK_OK(host_call(host, "{\"op\":\"resume\",\"executionId\":\"told\"}"));
+    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"abort\",\"executionId\":\"told\"}")),
+               "Aborted");
+    CHECK(test_http_wait(server, "/told", 3, 10000));
+    struct test_http_request suspended, aborted;
+    REQUIRE(test_http_request(server, before + 1, &suspended) &&
+            test_http_request(server, before + 2, &aborted));
+    CHECK_HAS(suspended.body, "\"phase\":\"cancel\"");
+    CHECK_HAS(suspended.body, "\"reason\":\"suspended\"");
+    CHECK_HAS(aborted.body, "\"reason\":\"aborted\"");
+    CHECK_HAS(test_http_header(&aborted, "Idempotency-Key"), "/cancel");
+    CHECK_TEXT(host_text(host_call(host, "{\"op\":\"get\",\"executionId\":\"told\"}"), "status"),
+               "Stopped");
+}
+
 static void nobody_listens(struct engine_host *host)
 {
     CHECK_CASE("nothing listens: retried, then MaxRetriesExceeded");
@@ -224,6 +262,7 @@ int main(void)
     answers(&host, server);
     retries(&host, server);
     fails_for_good(&host, server);
+    is_told_of_suspension_and_abort(&host, server);
     nobody_listens(&host);
     times_out(&host, server);
     callback_during_call(&host, server);
