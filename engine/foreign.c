@@ -123,6 +123,14 @@ static bool read_passed(struct reading *reading, struct span list)
                 "imported",
                 SPAN_ARG(flow->id), SPAN_ARG(inside->id));
         }
+        const struct engine_node *target = &reading->process->nodes[flow->target];
+        if (target->kind == ENGINE_COMPLEX_GATEWAY && target->reach != NULL) {
+            return REFUSE(
+                reading,
+                "the edge \"%.*s\" leads to the complex gateway \"%.*s\": when that fired "
+                "and what it waits for cannot be told from passed edges",
+                SPAN_ARG(flow->id), SPAN_ARG(target->id));
+        }
         uint32_t *passed = &reading->foreign->passed[flow->index];
         if (count > UINT32_MAX - *passed) {
             return REFUSE(reading, "the edge \"%.*s\" was passed too often", SPAN_ARG(flow->id));

@@ -270,6 +270,9 @@ Test(import, refuses_by_name_what_cannot_have_happened)
          "{\"active\":[\"a\",\"b\",\"c\"],\"passed\":[\"s-fork\",\"fork-a\",\"fork-x\",\"x-b\","
          "\"x-c\"]}",
          "\"x\" was completed 1 times, but its edges were passed 2 times"},
+        {WORLD_BPMN(START("s") "<complexGateway id='g'/>" FLOW(
+             "s", "g") "<sequenceFlow id='again' sourceRef='s' targetRef='g'/>"),
+         "{\"passed\":[\"again\"]}", "\"again\" leads to the complex gateway \"g\""},
         {WORLD_BPMN(START("s") TASK("a") FLOW("s", "a")), "{\"passed\":[\"s-a\"]}",
          "nothing is active"},
     };
