@@ -156,17 +156,26 @@ uint32_t engine_decision_call_number(struct engine_decision *decision)
     return decision->execution->call_last + ++decision->calls_made;
 }
 
+/* Of its collection, in the step blobs of one body. */
+#define BODY_STEP_BYTES_MAX (4u << 20)
+
 /*
  * A blob holds all payloads, the collection of a body among them. So that n instances over n
- * elements cost linear space, only the first LIMIT_HISTORY of a body have them in their blobs.
+ * elements cost linear space, only the first LIMIT_HISTORY of a body have them in their blobs, and
+ * of a large collection fewer (field report F143).
  */
 static bool is_far_instance(const struct engine_execution *execution,
                             const struct engine_token *token)
 {
-    while (token != NULL && token->instance <= LIMIT_HISTORY) {
-        token = engine_token_find(execution, engine_scope_find(execution, token->scope)->host);
+    while (token != NULL) {
+        const struct engine_scope *scope = engine_scope_find(execution, token->scope);
+        uint64_t copied_bytes = (uint64_t)token->instance * scope->items.count;
+        if (token->instance > LIMIT_HISTORY || copied_bytes > BODY_STEP_BYTES_MAX) {
+            return true;
+        }
+        token = engine_token_find(execution, scope->host);
     }
-    return token != NULL;
+    return false;
 }
 
 void engine_decision_step(struct engine_decision *decision, const struct engine_token *token,

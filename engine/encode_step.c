@@ -59,11 +59,14 @@ static void select_scopes(const struct engine_execution *execution, uint32_t inn
 
 /* ---- writing ---- */
 
-static void write_tokens(const struct engine_execution *execution, uint32_t own_id,
+/* The host of a body bears what came to it, perhaps the collection: a far step shows its own token
+ * alone. */
+static void write_tokens(const struct engine_execution *execution, const struct engine_step *step,
                          struct wire_writer *writer)
 {
-    const struct engine_token *own = engine_token_find(execution, own_id);
-    uint32_t shown = execution->token_count < TOKENS_MAX ? execution->token_count : TOKENS_MAX;
+    const struct engine_token *own = engine_token_find(execution, step->token);
+    uint32_t most = step->far ? own != NULL : TOKENS_MAX;
+    uint32_t shown = execution->token_count < most ? execution->token_count : most;
     const struct engine_token *token = NULL;
     wire_write_array(writer, shown);
     if (own != NULL) {
@@ -88,7 +91,7 @@ static uint32_t write_places(const struct engine_execution *execution,
     if (execution->token_count > 0) {
         ENGINE_PACK_UINT(writer, "tokenCount", execution->token_count);
         ENGINE_PACK(writer, "tokens");
-        write_tokens(execution, step->token, writer);
+        write_tokens(execution, step, writer);
         count += 2;
     }
     if (execution->scope_order.count > 1) {
