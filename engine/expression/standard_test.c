@@ -733,3 +733,30 @@ Test(feel_standard, grammar)
     };
     CHECK(rows);
 }
+
+/* What went wrong in engines before this one: missing names, digits, escapes, months and hours. */
+Test(feel_standard, field_reports)
+{
+    static const struct standard_row rows[] = {
+        {"missing = 3", "false"},
+        {"missing > 3", "null"},
+        {"missing != null and missing = 3", "false"},
+        {"23843037174560269 + 0", "23843037174560269"},
+        {"321588685835436831 * 1", "321588685835436831"},
+        {"9007199254740993 - 0", "9007199254740993"},
+        {"-9223372036854775808", "-9223372036854775808"},
+        {"string length(\"\\\\\")", "1"},
+        {"string length(\"\\\"\")", "1"},
+        {"string length(\"A\\\\B\")", "3"},
+        {"matches(\"a b\", \"a\\\\sb\")", "true"},
+        {"string length(\"\\u0009\")", "1"},
+        {"\"\\u00e9\" = \"é\"", "true"},
+        {"string length(\"\\uD83D\\uDE00\")", "1"},
+        {"\"\\uD83D\"", "null"},
+        {"date(\"2018-03-01\") - duration(\"P3M\")", "\"2017-12-01\""},
+        {"date(\"2024-03-31\") - duration(\"P1M\")", "\"2024-02-29\""},
+        {"date(\"2024-02-29\") + duration(\"P1Y\")", "\"2025-02-28\""},
+        {"date(\"2021-01-02\") - duration(\"PT1H\")", "\"2021-01-01\""},
+    };
+    CHECK(rows);
+}
