@@ -153,6 +153,27 @@ static void check_event_gateway(const struct engine_process *process,
     }
 }
 
+/* BPMN 2.0.2 §10.3.5: an event sub-process has one start event. */
+static void check_event_sub_process(const struct engine_process *process,
+                                    const struct engine_node *node, struct lint_options options,
+                                    struct engine_report *report)
+{
+    uint32_t starts = 0;
+    for (uint32_t i = 0; i < node->children.count; i++) {
+        starts += process->nodes[node->children.at[i]].kind == ENGINE_START_EVENT;
+    }
+    if (node->triggered_by_event && starts > 1) {
+        engine_lint_problem(report, options.lenient ? ENGINE_WARNING : ENGINE_ERROR,
+                            "event-sub-process", node,
+                            "has %u start events: an event sub-process has one, which may have "
+                            "several triggers",
+                            starts);
+    } else if (node->triggered_by_event && starts == 0) {
+        engine_lint_problem(report, ENGINE_WARNING, "event-sub-process", node,
+                            "has no start event: nothing starts it");
+    }
+}
+
 static void check_starts(const struct engine_process *process, struct engine_report *report)
 {
     bool has_start = false;
@@ -183,6 +204,7 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
         check_logic(node, report);
         check_link(process, node, options, report);
         check_event_gateway(process, node, options, report);
+        check_event_sub_process(process, node, options, report);
         if (options.is_sound) {
             check_default(process, node, report);
         }

@@ -358,3 +358,12 @@ Test(lint, a_tangled_graph_is_judged_in_bounded_time)
     sample_free(&sample);
     arena_release(&arena);
 }
+
+Test(lint, an_event_sub_process_with_two_start_events_is_refused)
+{
+    static const char two[] =
+        SAMPLE_BETWEEN("<subProcess id='h' triggeredByEvent='true'><startEvent id='h1'>"
+                       "<signalEventDefinition/></startEvent><startEvent id='h2'>"
+                       "<signalEventDefinition/></startEvent></subProcess>");
+    sample_refuse(two, "event-sub-process", "h", "2 start events");
+}
