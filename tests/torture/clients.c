@@ -29,6 +29,7 @@ struct thread {
     pthread_t id;
     struct sim_random random;
     struct transport_client *client;
+    bool stuck; /* its call does not come back: left alone */
     struct arena arena;
     size_t next;           /* index of its next new entry */
     size_t open[OPEN_MAX]; /* indexes of entries that need something */
@@ -38,6 +39,7 @@ struct thread {
 struct torture_clients {
     char url[160];
     unsigned thread_count;
+    unsigned pause_ms;
     struct thread threads[THREADS_MAX];
     struct torture_entry *entries;
     _Atomic size_t count; /* the highest index used, and one */
@@ -52,7 +54,8 @@ void torture_clients_id(size_t index, char out[40])
 
 static void doze(unsigned ms)
 {
-    nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000l}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000l},
+              NULL);
 }
 
 /* ---- requests ---- */
@@ -213,7 +216,7 @@ static void *run(void *argument)
         } else {
             begin_one(thread);
         }
-        doze((unsigned)sim_below(&thread->random, 20));
+        doze((unsigned)sim_below(&thread->random, clients->pause_ms));
     }
     while (thread->open_count > 0 && !atomic_load(&clients->giving_up)) {
         supply_one(thread);
@@ -221,7 +224,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-struct torture_clients *torture_clients_start(const char *url, unsigned count, uint64_t seed)
+struct torture_clients *torture_clients_start(const char *url, unsigned count, unsigned pause_ms,
+                                              uint64_t seed)
 {
     struct torture_clients *clients = calloc(1, sizeof *clients);
     char error[256] = "";
@@ -232,6 +236,7 @@ struct torture_clients *torture_clients_start(const char *url, unsigned count, u
     clients->entries = calloc(TORTURE_ENTRIES_MAX + THREADS_MAX, sizeof *clients->entries);
     snprintf(clients->url, sizeof clients->url, "%s", url);
     clients->thread_count = count;
+    clients->pause_ms = pause_ms;
     for (unsigned i = 0; clients->entries != NULL && i < count; i++) {
         struct thread *thread = &clients->threads[i];
         *thread = (struct thread){.clients = clients, .number = i, .next = i};
@@ -246,31 +251,31 @@ struct torture_clients *torture_clients_start(const char *url, unsigned count, u
     return clients;
 }
 
-static bool joined_in_time(struct torture_clients *clients, const struct timespec *until)
+static bool join_until(struct thread *thread, time_t seconds)
 {
-    bool all = true;
-    for (unsigned i = 0; i < clients->thread_count; i++) {
-        struct thread *thread = &clients->threads[i];
-        if (all && pthread_timedjoin_np(thread->id, NULL, until) == 0) {
-            continue;
-        }
-        all = false;
-        atomic_store(&clients->giving_up, true);
-        pthread_join(thread->id, NULL);
-    }
-    return all;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    return pthread_timedjoin_np(thread->id, NULL, &until) == 0;
 }
 
 bool torture_clients_finish(struct torture_clients *clients, uint64_t timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)(timeout_ms / 1000);
+    enum { LAST_CALL_SECONDS = 20 };
+    bool all = true;
     atomic_store(&clients->finishing, true);
-    bool all = joined_in_time(clients, &until);
     for (unsigned i = 0; i < clients->thread_count; i++) {
-        transport_client_close(clients->threads[i].client);
-        arena_release(&clients->threads[i].arena);
+        struct thread *thread = &clients->threads[i];
+        bool joined = all && join_until(thread, (time_t)(timeout_ms / 1000));
+        if (!joined) {
+            all = false;
+            atomic_store(&clients->giving_up, true);
+            thread->stuck = !join_until(thread, LAST_CALL_SECONDS);
+        }
+        if (!thread->stuck) {
+            transport_client_close(thread->client);
+            arena_release(&thread->arena);
+        }
     }
     return all;
 }
@@ -293,6 +298,11 @@ unsigned torture_clients_violations(const struct torture_clients *clients)
 
 void torture_clients_free(struct torture_clients *clients)
 {
+    for (unsigned i = 0; i < clients->thread_count; i++) {
+        if (clients->threads[i].stuck) {
+            return; /* it may still look here */
+        }
+    }
     free(clients->entries);
     free(clients);
 }

@@ -11,8 +11,10 @@
 
 struct torture_clients;
 
-/* `count` threads on the front at `url`. */
-struct torture_clients *torture_clients_start(const char *url, unsigned count, uint64_t seed);
+/* `count` threads on the front at `url`, each with a pause of at most `pause_ms` between requests.
+ */
+struct torture_clients *torture_clients_start(const char *url, unsigned count, unsigned pause_ms,
+                                              uint64_t seed);
 /* No new executions; returns when each one that was begun is acknowledged, and all it needs, or
  * after `timeout_ms`: then false. Joins the threads. */
 bool torture_clients_finish(struct torture_clients *clients, uint64_t timeout_ms);

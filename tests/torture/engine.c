@@ -4,16 +4,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/wire/reader.h"
-#include "proto/wire/writer.h"
 #include "tests/servers/azurite.h"
-#include "transport/client.h"
 
 enum { ARGUMENTS_MAX = 40, START_MS = 60000, STOP_MS = 120000, LOOK_MS = 20 };
 
@@ -87,31 +85,38 @@ static void become_engine(const struct torture_engine *engine)
     _exit(127);
 }
 
-/* Does it answer a ping? */
-static bool answers(const struct torture_engine *engine)
+/* How often it has said so, all starts together. (A request by NNG would tell as much, but a socket
+ * of version 1.5.2 that is opened while its peer comes and goes may wait for ever.) */
+static uint32_t times_ready(const struct torture_engine *engine)
 {
-    struct transport_client *client;
-    struct arena arena;
-    struct wire_writer writer;
-    struct span reply = SPAN_EMPTY;
-    char error[256];
-    if (transport_client_open(engine->url, &client, error) != RESULT_OK) {
-        return false;
+    static const char ready[] = "strider: ready in";
+    char path[200];
+    char line[8192];
+    uint32_t count = 0;
+    snprintf(path, sizeof path, "%s/log", engine->directory);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return 0;
     }
-    arena_init(&arena, 4096, 1 << 20);
-    wire_writer_init(&writer, &arena, 64);
-    wire_write_map(&writer, 2);
-    wire_pair_int(&writer, "v", 1);
-    wire_pair_text(&writer, "op", "ping");
-    bool up =
-        transport_client_call(client, wire_writer_span(&writer), 500, &arena, &reply) == RESULT_OK;
-    transport_client_close(client);
-    arena_release(&arena);
-    return up;
+    fseek(file, (long)engine->log_seen, SEEK_SET);
+    while (fgets(line, sizeof line, file) != NULL) {
+        count += strstr(line, ready) != NULL ? 1 : 0;
+    }
+    fclose(file);
+    return count;
+}
+
+static void look_from_here(struct torture_engine *engine)
+{
+    char path[200];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/log", engine->directory);
+    engine->log_seen = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 bool torture_engine_start(struct torture_engine *engine)
 {
+    look_from_here(engine);
     engine->pid = fork();
     if (engine->pid == 0) {
         become_engine(engine);
@@ -119,7 +124,7 @@ bool torture_engine_start(struct torture_engine *engine)
     engine->starts++;
     for (int waited_ms = 0; waited_ms < START_MS; waited_ms += LOOK_MS) {
         int status;
-        if (answers(engine)) {
+        if (times_ready(engine) > 0) {
             return true;
         }
         if (waitpid(engine->pid, &status, WNOHANG) == engine->pid) {

@@ -18,9 +18,10 @@ struct torture_engine {
     uint16_t azurite_port; /* 0: the blob tier is embedded */
     pid_t pid;
     uint32_t starts;
+    uint64_t log_seen; /* bytes of its log before this start */
 };
 
-/* Starts it and waits until it answers; false when it does not within a minute. */
+/* Starts it and waits until it says that it is ready; false when it does not within a minute. */
 bool torture_engine_start(struct torture_engine *engine);
 /* SIGKILL. */
 void torture_engine_kill(struct torture_engine *engine);

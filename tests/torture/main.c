@@ -23,6 +23,7 @@
 #include "tests/torture/verdict.h"
 
 enum { FULL_SECONDS = 1900, SMOKE_SECONDS = 14, CLIENTS = 6, FINISH_MS = 180000 };
+enum { PAUSE_MS = 20, PAUSE_AZURITE_MS = 400 }; /* that emulator stores some 200 blobs a second */
 
 struct options {
     const char *strider;
@@ -289,7 +290,9 @@ int main(int argc, char *argv[])
     torture.random = sim_random_of(torture.options.seed, 1);
     set_up(&torture);
     start_engine(&torture);
-    torture.clients = torture_clients_start(torture.engine.url, CLIENTS, torture.options.seed);
+    torture.clients = torture_clients_start(
+        torture.engine.url, CLIENTS, torture.engine.azurite_port == 0 ? PAUSE_MS : PAUSE_AZURITE_MS,
+        torture.options.seed);
     if (torture.clients == NULL) {
         fprintf(stderr, "torture: no memory\n");
         return 2;
