@@ -34,6 +34,8 @@ void block_transaction(struct block *block);
 void block_ad_hoc(struct block *block);
 void block_error_through_call(struct block *block);
 void block_inclusive_loop(struct block *block);
+void block_complex(struct block *block);
+void block_complex_race(struct block *block);
 void block_incident(struct block *block);
 void block_enough(struct block *block);
 void block_ad_hoc_enough(struct block *block);

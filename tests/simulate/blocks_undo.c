@@ -213,6 +213,47 @@ void block_inclusive_loop(struct block *block)
     block_put(builder, "<task id='n%u'/>", after);
 }
 
+/* ---- complex gateways ---- */
+
+/* In a scope of its own: what is expected there decides when it resets. */
+static void put_complex(struct block *block, const char *condition)
+{
+    struct block_builder *builder = block->builder;
+    uint32_t host = block_enter(block), fork = block_node(builder);
+    struct block_exit ways[BLOCK_BRANCHES_MAX];
+    block_put(builder, "<subProcess id='n%u'><parallelGateway id='n%u'/>", host, fork);
+    for (uint32_t i = 0; i < BLOCK_BRANCHES_MAX; i++) {
+        ways[i] = (struct block_exit){.node = fork};
+        if (i == 0) {
+            block_inside(block, &ways[i], i);
+        } else {
+            uint32_t node = block_node(builder);
+            block_flow(builder, &ways[i], node);
+            block_put_call(block, node, "serviceTask");
+        }
+    }
+    uint32_t join = block_node(builder), after = block_node(builder);
+    for (uint32_t i = 0; i < BLOCK_BRANCHES_MAX; i++) {
+        block_flow(builder, &ways[i], join);
+    }
+    block_put(builder, "<complexGateway id='n%u'>%s</complexGateway>", join, condition);
+    struct block_exit at = {.node = join};
+    block_flow(builder, &at, after);
+    block_put(builder, "<task id='n%u'/></subProcess>", after);
+}
+
+/* Without a condition it waits for all that can come. */
+void block_complex(struct block *block)
+{
+    put_complex(block, "");
+}
+
+/* Two of three are enough; the third comes too late. */
+void block_complex_race(struct block *block)
+{
+    put_complex(block, "<activationCondition>=activationCount &gt;= 2</activationCondition>");
+}
+
 /* The module fails until somebody has repaired it; then the operator tries the step again. */
 void block_incident(struct block *block)
 {

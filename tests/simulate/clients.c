@@ -350,7 +350,8 @@ static void check_seen(struct sim *sim, uint32_t client, struct span body)
     engine_look(execution, &view);
     struct sim_client *its = &sim->clients->clients[client];
     bool same = view.ended && sequence == view.sequence && state == view.state;
-    if (its->operated && (!same || is_operated(sim, client))) {
+    bool goes_on = sim_client_is_broken(sim, execution) || !same || is_operated(sim, client);
+    if ((its->operated || sim_client_is_broken(sim, execution)) && goes_on) {
         sim_clients_notice(sim, client); /* it will ask again */
         return;
     }

@@ -90,6 +90,8 @@ uint32_t sim_client_pending(const struct sim *sim, uint32_t client, enum proto_o
 /* ---- wishes.c ---- */
 /* It sees how its execution stands, and acts. */
 void sim_client_look(struct sim *sim, struct proto_message *message, uint64_t number);
+/* It has failed where a module is to be repaired. */
+bool sim_client_is_broken(const struct sim *sim, const struct engine_execution *execution);
 /* What it says before anything waits for it. */
 void sim_client_begin(struct sim *sim, uint32_t number);
 

@@ -156,8 +156,8 @@ static void write_tokens(const struct engine_execution *execution, struct wire_w
                                  SPAN_ARG(scope->variables), SPAN_ARG(scope->nodes)));
         for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
                          ENGINE_LINK_FIRST)) {
-            add(&texts, arena_format(writer->arena, "join %u %u %u %.*s", scope->slot.id,
-                                     join->flow, join->count, SPAN_ARG(join->output)));
+            add(&texts, arena_format(writer->arena, "join %u %u %u %u %.*s", scope->slot.id,
+                                     join->flow, join->count, join->taken, SPAN_ARG(join->output)));
         }
     }
     write_sorted(&texts, writer);

@@ -12,7 +12,7 @@
 #include "tests/simulate/machine.h"
 
 #define INDEX_MAGIC 0x58444953u
-enum { EXECUTIONS_MAX = 8, MESSAGE_BYTES_MAX = 64 << 10 };
+enum { EXECUTIONS_MAX = 32, MESSAGE_BYTES_MAX = 64 << 10 };
 
 struct row {
     char id[LIMIT_ID_BYTES];

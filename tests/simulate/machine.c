@@ -14,6 +14,7 @@
 #include "proto/record.h"
 #include "proto/wire/reader.h"
 #include "tests/simulate/modules.h"
+#include "tests/simulate/power_cut_files.h"
 #include "tests/simulate/tap.h"
 
 enum {
@@ -38,6 +39,19 @@ void sim_machine_die(struct sim *sim)
 {
     sim->machine->alive = false;
     sim->machine->effects_left = UINT64_MAX;
+}
+
+void sim_machine_spare(struct sim *sim)
+{
+    if (!sim->machine->running) {
+        return;
+    }
+    if (power_cut_files_has_stopped(sim->machine->stores.disk)) {
+        sim->machine->effects_left = 0;
+        return;
+    }
+    sim->machine->effects_left = UINT64_MAX;
+    power_cut_files_stop_at(sim->machine->stores.disk, UINT64_MAX);
 }
 
 bool sim_machine_effect(struct sim *sim)
@@ -264,7 +278,8 @@ void sim_machine_boot(struct sim *sim)
     machine->alive = true;
     machine->running = true;
     machine->effects_left = UINT64_MAX; /* recovery itself changes nothing */
-    sim_trace(sim, "process %u starts", machine->boot);
+    sim_trace(sim, "process %u starts, %u shards%s%s", machine->boot, machine->shard_count,
+              machine->durable ? "" : ", not durable", machine->audited ? "" : ", no audit");
     make_shards(sim, machine);
     struct actor_registry *registry = make_registry(sim, machine);
     recover(sim, machine, registry, &positions);

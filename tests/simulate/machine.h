@@ -79,6 +79,8 @@ void sim_machine_stop(struct sim *sim);
 /* An effect is about to happen; false: the process is dead, it does not. */
 bool sim_machine_effect(struct sim *sim);
 void sim_machine_die(struct sim *sim);
+/* It is not to die after all; unless it has begun to: its disk has stopped. */
+void sim_machine_spare(struct sim *sim);
 
 /* `happen` is called in delay_ms; with the_process: not if the process is another one by then. */
 void sim_later(struct sim *sim, uint64_t delay_ms, bool with_the_process, sim_happening_fn happen,

@@ -21,6 +21,11 @@ enum {
     FAULTS_SEEN = 128,
     CRASHES_SEEN = 16,
     SHOWN_MAX = 5, /* failures that are printed in each lane */
+    STEPS_LEAST = 15,
+    FAULTS_LEAST = 3,
+    CRASHES_LEAST = 1,
+    KIND_LEAST = 1000,
+    LONG_SEEDS = 100000,
 };
 
 struct arguments {
@@ -222,6 +227,35 @@ static void print_coverage(const struct coverage *coverage)
     print_counts("faults", coverage->fault_counts, SIM_FAULT_COUNT, fault_name);
 }
 
+/* What a run of LONG_SEEDS must have covered; a shorter one only tells. */
+static uint32_t check_marks(const struct coverage *coverage, uint64_t seeds)
+{
+    uint32_t missed = 0;
+    const struct {
+        const char *what;
+        uint64_t found, least;
+    } medians[] = {
+        {"steps", median(coverage->steps, STEPS_SEEN), STEPS_LEAST},
+        {"faults", median(coverage->faults, FAULTS_SEEN), FAULTS_LEAST},
+        {"crashes", median(coverage->crashes, CRASHES_SEEN), CRASHES_LEAST},
+    };
+    for (size_t i = 0; i < sizeof medians / sizeof medians[0]; i++) {
+        if (medians[i].found < medians[i].least) {
+            missed++;
+            printf("TOO FEW %s: %" PRIu64 " of %" PRIu64 "\n", medians[i].what, medians[i].found,
+                   medians[i].least);
+        }
+    }
+    for (uint32_t i = 0; i < ENGINE_KIND_COUNT; i++) {
+        if (seeds >= LONG_SEEDS && coverage->kind_counts[i] < KIND_LEAST) {
+            missed++;
+            printf("TOO FEW steps of %s: %" PRIu64 " of %d\n", kind_name(i),
+                   coverage->kind_counts[i], KIND_LEAST);
+        }
+    }
+    return seeds >= LONG_SEEDS ? missed : 0;
+}
+
 static double seconds_now(void)
 {
     struct timespec now;
@@ -254,9 +288,10 @@ static int run_many(const struct arguments *arguments)
         return found ? 0 : 1;
     }
     print_coverage(&coverage);
+    uint32_t missed = check_marks(&coverage, seeds);
     printf("%" PRIu64 " passed, %" PRIu64 " failed (%.0f seeds/s)\n", coverage.passed,
-           coverage.failed, seconds > 0 ? (double)seeds / seconds : 0);
-    return coverage.failed == 0 ? 0 : 1;
+           coverage.failed + missed, seconds > 0 ? (double)seeds / seconds : 0);
+    return coverage.failed + missed == 0 ? 0 : 1;
 }
 
 /* In this process: a debugger may look on. */

@@ -22,6 +22,7 @@ struct work {
     struct span execution_id;
     struct span node_id;
     uint32_t troubles;
+    bool refused; /* it was answered with an error, and always will be under this key */
     bool done;
 };
 
@@ -92,7 +93,7 @@ static bool is_broken(struct sim *sim, const struct work *work)
 {
     const struct sim_task *task = sim_model_task(sim->model, work->node_id);
     return task != NULL && task->broken.count > 0 &&
-           !sim_clients_have_repaired(sim, work->execution_id);
+           (work->refused || !sim_clients_have_repaired(sim, work->execution_id));
 }
 
 /* True: something went wrong on the way, and was answered. */
@@ -112,7 +113,8 @@ static bool went_wrong(struct sim *sim, const struct proto_message *call, uint64
         what.status = 503;
         what.retry_after_ms = sim_chance(&sim->schedule, 30) ? 3000 : -1;
     } else if (sim_fault(sim, SIM_LOST_REPLY, 5)) {
-        work->done = work->done || !is_broken(sim, work);
+        work->refused = is_broken(sim, work);
+        work->done = work->done || !work->refused;
         what.outcome = PROTO_CALL_TIMED_OUT;
         what.reason = span_text("no answer");
         delay_ms = 10000;
@@ -134,6 +136,7 @@ static void arrive(struct sim *sim, struct proto_message *call, uint64_t boot)
     } else if (!went_wrong(sim, call, boot, work)) {
         bool execute = span_is(phase, "execute");
         bool broken = execute && is_broken(sim, work);
+        work->refused = broken;
         struct proto_call_done what = {.outcome = PROTO_CALL_ANSWERED,
                                        .status = execute ? task->status : 200,
                                        .retry_after_ms = -1,

@@ -152,6 +152,11 @@ uint64_t power_cut_files_directory_syncs(const struct power_cut_files *disk)
     return disk->directory_syncs;
 }
 
+bool power_cut_files_has_stopped(const struct power_cut_files *disk)
+{
+    return disk->operations >= disk->stop_at;
+}
+
 void power_cut_files_stop_at(struct power_cut_files *disk, uint64_t operation)
 {
     disk->stop_at = operation;

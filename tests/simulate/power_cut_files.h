@@ -42,6 +42,8 @@ uint64_t power_cut_files_directory_syncs(const struct power_cut_files *disk);
 /* The power goes when operation number `operation` (from 0) is about to happen; UINT64_MAX: never.
  */
 void power_cut_files_stop_at(struct power_cut_files *disk, uint64_t operation);
+/* The power is gone: nothing works until it was cut. */
+bool power_cut_files_has_stopped(const struct power_cut_files *disk);
 /* The n-th file sync (from 0) says that it is done and does nothing; UINT64_MAX: none. */
 void power_cut_files_skip_sync(struct power_cut_files *disk, uint64_t number);
 void power_cut_files_skip_directory_sync(struct power_cut_files *disk, uint64_t number);

@@ -7,6 +7,7 @@
 
 #include "engine/execution.h"
 #include "proto/base/assert.h"
+#include "proto/log.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
@@ -25,7 +26,7 @@ enum {
     FAULTS_MOST = 24,
     FAULTY_MS = 8 * 60 * 1000, /* after that there is peace, */
     PEACE_MS = 60 * 60 * 1000, /* and after that everything is over */
-    SETTLE_MS = 12000,         /* drains are done by then */
+    SETTLE_MS = 60000,         /* drains are done by then, those that had failed too */
 };
 #define ARENA_BLOCK_BYTES (256ul << 10)
 #define ARENA_BYTES_MAX   (256ul << 20)
@@ -179,7 +180,7 @@ static void live(struct sim *sim)
         if (sim->now.monotonic_ms >= peace_ms && !sim->calm) {
             sim_trace(sim, "peace");
             sim->calm = true;
-            sim->machine->effects_left = UINT64_MAX;
+            sim_machine_spare(sim);
         }
         bool idle = !sim_machine_step(sim);
         if (idle || i == STEPS_MAX || sim->now.monotonic_ms >= peace_ms + PEACE_MS) {
@@ -195,7 +196,7 @@ static void settle(struct sim *sim)
 {
     uint64_t settled_ms = 0;
     sim->calm = true;
-    sim->machine->effects_left = UINT64_MAX;
+    sim_machine_spare(sim);
     for (uint32_t i = 0; i < STEPS_MAX && !sim_failed(sim); i++) {
         if (!sim->machine->running) {
             settled_ms = 0;
@@ -355,6 +356,12 @@ static void judge(struct sim *sim)
 
 /* ---- all of it ---- */
 
+static void show_log(enum log_level level, const char *id, struct span fields)
+{
+    (void)level;
+    printf("          log: %s %.*s\n", id, SPAN_ARG(fields));
+}
+
 void sim_run(const struct sim_options *options, struct sim_report *report)
 {
     struct sim_random random = sim_random_of(options->seed, 4 + options->salt * 1000ul);
@@ -368,6 +375,7 @@ void sim_run(const struct sim_options *options, struct sim_report *report)
     sim_model_make(&sim, sim.model);
     if (options->trace) {
         printf("%.*s\n", SPAN_ARG(sim.model->bpmn));
+        log_set_writer(show_log, LOG_INFO);
     }
     sim_letters_init(&sim);
     sim_tap_init(&sim);

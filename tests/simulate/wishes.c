@@ -236,7 +236,7 @@ static void operate(struct sim *sim, uint32_t number, const struct engine_execut
     }
 }
 
-static bool is_broken(const struct sim *sim, const struct engine_execution *execution)
+bool sim_client_is_broken(const struct sim *sim, const struct engine_execution *execution)
 {
     const struct sim_task *task = execution->end == ENGINE_END_FAILED
                                       ? sim_model_task(sim->model, execution->error_task)
@@ -249,7 +249,7 @@ static bool revive(struct sim *sim, uint32_t number, const struct engine_executi
 {
     struct sim_client *client = &sim->clients->clients[number];
     enum proto_operation verb = PROTO_OP_NONE;
-    if (is_broken(sim, execution)) {
+    if (sim_client_is_broken(sim, execution)) {
         client->repaired = true;
         verb = PROTO_OP_RETRY;
     } else if (execution->end == ENGINE_END_ABORTED && !client->given_up) {
