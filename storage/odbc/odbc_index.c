@@ -30,14 +30,20 @@ _Static_assert(AUDITS_AT_ONCE *STORAGE_AUDIT_COLUMN_COUNT <= STORAGE_ODBC_PARAME
                    LOGS_AT_ONCE * (STORAGE_LOG_COLUMN_COUNT + 1) <= STORAGE_ODBC_PARAMETERS_MAX,
                "a statement holds its parameters");
 
-/* One statement for many rows and one for a single: as many as there are go by the first. */
+/* Statements for many rows, for some and for one: each time the largest that can be filled. */
+struct bulk_size {
+    struct storage_odbc_statement statement;
+    size_t rows;
+};
+
+#define BULK_SIZES 3u
+#define BULK_STEP  8u /* each size is so many times the next */
+
 struct bulk {
-    struct storage_odbc_statement many;
-    struct storage_odbc_statement one;
-    size_t rows;   /* of `many` */
-    size_t left;   /* rows to come, this one included */
-    size_t filled; /* of the statement under way */
-    struct storage_odbc_statement *under_way;
+    struct bulk_size sizes[BULK_SIZES]; /* the largest first, the last for one row */
+    size_t left;                        /* rows to come, this one included */
+    size_t filled;                      /* of the statement under way */
+    struct bulk_size *under_way;
 };
 
 struct odbc_index {
@@ -133,10 +139,10 @@ static void index_close(struct storage_index *index)
 
 static void disconnect(struct odbc_index *self)
 {
-    storage_odbc_release(&self->upsert.many);
-    storage_odbc_release(&self->upsert.one);
-    storage_odbc_release(&self->insert_logs.many);
-    storage_odbc_release(&self->insert_logs.one);
+    for (size_t i = 0; i < BULK_SIZES; i++) {
+        storage_odbc_release(&self->upsert.sizes[i].statement);
+        storage_odbc_release(&self->insert_logs.sizes[i].statement);
+    }
     storage_odbc_release(&self->set_position);
     storage_odbc_disconnect(&self->session);
 }
@@ -152,12 +158,16 @@ static enum result prepare_bulk(struct odbc_index *self, struct bulk *bulk, size
                                                     struct arena *))
 {
     enum storage_odbc_flavour flavour = self->session.flavour;
-    *bulk = (struct bulk){.rows = rows};
-    enum result result =
-        storage_odbc_prepare(&self->session, text(flavour, 1, &self->arena), &bulk->one);
-    return result == RESULT_OK ? storage_odbc_prepare(
-                                     &self->session, text(flavour, rows, &self->arena), &bulk->many)
-                               : result;
+    enum result result = RESULT_OK;
+    *bulk = (struct bulk){0};
+    for (size_t i = 0; i < BULK_SIZES && result == RESULT_OK; i++) {
+        struct bulk_size *size = &bulk->sizes[i];
+        size->rows = i + 1 < BULK_SIZES ? rows : 1;
+        result = storage_odbc_prepare(&self->session, text(flavour, size->rows, &self->arena),
+                                      &size->statement);
+        rows = rows > BULK_STEP ? rows / BULK_STEP : 1;
+    }
+    return result;
 }
 
 static enum result prepare_all(struct odbc_index *self)
@@ -371,17 +381,21 @@ static void bulk_begin(struct bulk *bulk, size_t rows)
     bulk->left = rows;
     bulk->filled = 0;
     bulk->under_way = NULL;
-    bulk->many.bound = 0;
-    bulk->one.bound = 0;
+    for (size_t i = 0; i < BULK_SIZES; i++) {
+        bulk->sizes[i].statement.bound = 0;
+    }
 }
 
 /* Where the next row's parameters go. */
 static struct storage_odbc_statement *bulk_row(struct bulk *bulk)
 {
     if (bulk->under_way == NULL) {
-        bulk->under_way = bulk->left >= bulk->rows ? &bulk->many : &bulk->one;
+        bulk->under_way = bulk->sizes;
+        while (bulk->under_way->rows > bulk->left) {
+            bulk->under_way++;
+        }
     }
-    return bulk->under_way;
+    return &bulk->under_way->statement;
 }
 
 /* The row's parameters are bound. */
@@ -390,10 +404,10 @@ static enum result bulk_row_done(struct bulk *bulk)
     ASSERT(bulk->left > 0);
     bulk->left--;
     bulk->filled++;
-    struct storage_odbc_statement *statement = bulk->under_way;
-    if (statement == &bulk->many && bulk->filled < bulk->rows) {
+    if (bulk->filled < bulk->under_way->rows) {
         return RESULT_OK;
     }
+    struct storage_odbc_statement *statement = &bulk->under_way->statement;
     bulk->filled = 0;
     bulk->under_way = NULL;
     return storage_odbc_run(statement);
