@@ -436,5 +436,8 @@ int main(int argc, char **argv)
     storage_posix_free(files);
     server_remove(&database);
     server_rabbitmq_remove(&broker);
+    struct server place = {0}; /* (a directory without a server) */
+    snprintf(place.directory, sizeof place.directory, "%s", directory);
+    server_remove(&place);
     return 0;
 }

@@ -348,6 +348,9 @@ static void close_pipeline(struct pipeline *pipeline)
         pipeline->index->ops->close(pipeline->index);
     }
     server_remove(pipeline->database);
+    struct server place = {0}; /* (a directory without a server) */
+    snprintf(place.directory, sizeof place.directory, "%s", pipeline->directory);
+    server_remove(&place);
 }
 
 static bool may_run(void)
