@@ -19,6 +19,7 @@
 enum {
     THREADS_MAX = 16,
     CALL_MS = 4000,
+    IN_VAIN_MAX = 3,
     OPEN_MAX = 60, /* executions of a thread that still need something */
     HEAVY_BYTES = 12 << 10,
 };
@@ -29,7 +30,8 @@ struct thread {
     pthread_t id;
     struct sim_random random;
     struct transport_client *client;
-    bool stuck; /* its call does not come back: left alone */
+    unsigned in_vain; /* calls without an answer, in a row */
+    bool stuck;       /* its call does not come back: left alone */
     struct arena arena;
     size_t next;           /* index of its next new entry */
     size_t open[OPEN_MAX]; /* indexes of entries that need something */
@@ -125,10 +127,32 @@ static enum answer judge(struct span reply, const char *also)
     return WRONG;
 }
 
+/*
+ * A socket of NNG 1.5.2 whose peer was killed may never connect again (docs/operations.md, known
+ * limits), so after some calls in vain a gateway had better take a new one.
+ */
+static void call_failed(struct thread *thread)
+{
+    char error[256];
+    struct transport_client *fresh;
+    if (++thread->in_vain < IN_VAIN_MAX ||
+        transport_client_open(thread->clients->url, &fresh, error) != RESULT_OK) {
+        return;
+    }
+    transport_client_close(thread->client);
+    thread->client = fresh;
+    thread->in_vain = 0;
+}
+
 static bool call(struct thread *thread, struct span request, struct span *reply)
 {
-    return transport_client_call(thread->client, request, CALL_MS, &thread->arena, reply) ==
-           RESULT_OK;
+    if (transport_client_call(thread->client, request, CALL_MS, &thread->arena, reply) !=
+        RESULT_OK) {
+        call_failed(thread);
+        return false;
+    }
+    thread->in_vain = 0;
+    return true;
 }
 
 /*
