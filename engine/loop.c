@@ -49,9 +49,9 @@ static bool evaluate_condition(struct engine_decision *decision, const struct en
 /* ---- an instance's own variables ---- */
 
 /*
- * The variable that an output element names, `=result` or `${task.result}`: it belongs to the
- * instance, so that instances do not overwrite each other's. Empty when the expression is more than
- * a name.
+ * The variable that an output element names, `=result`, `${task.result}` or `{{ result }}`: it
+ * belongs to the instance, so that instances do not overwrite each other's. Empty when the
+ * expression is more than a name.
  */
 static struct span output_name(const struct engine_loop *loop)
 {
@@ -60,6 +60,9 @@ static struct span output_name(const struct engine_loop *loop)
     }
     struct span text = engine_expression_source(loop->output_element);
     size_t first = 0, last;
+    while (text.count > 0 && strchr("} \t\n", text.bytes[text.count - 1]) != NULL) {
+        text.count--;
+    }
     while (first < text.count && strchr("=${# \t\n", text.bytes[first]) != NULL) {
         first++;
     }

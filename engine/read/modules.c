@@ -137,7 +137,16 @@ static void read_bool(struct reading *reading, const struct key *key, struct spa
     *(bool *)field_of(module, key) = wire_bool_or(value, false);
 }
 
-static const struct span *take_names(struct reading *reading, struct span value, uint32_t *count)
+/* What one item of a list of names is: empty after a complaint. */
+typedef struct span (*item_fn)(struct reading *reading, struct span item);
+
+static struct span take_name(struct reading *reading, struct span item)
+{
+    return take_text(reading, item, NAME_BYTES_MAX);
+}
+
+static const struct span *take_names(struct reading *reading, struct span value, item_fn take,
+                                     uint32_t *count)
 {
     uint32_t room = wire_is(value, WIRE_ARRAY) ? wire_count(value) : 0;
     if (!wire_is(value, WIRE_ARRAY) || room > NAMES_MAX) {
@@ -149,7 +158,7 @@ static const struct span *take_names(struct reading *reading, struct span value,
     struct span item;
     *count = 0;
     while (names != NULL && wire_array_next(&walk, &item)) {
-        struct span name = take_text(reading, item, NAME_BYTES_MAX);
+        struct span name = take(reading, item);
         if (name.count > 0) {
             names[(*count)++] = name;
         }
@@ -157,11 +166,79 @@ static const struct span *take_names(struct reading *reading, struct span value,
     return names;
 }
 
+/* ---- the descriptor of a node (engine.md 11): what a tool that draws shows of it ---- */
+
+static bool is_field_type(struct span type)
+{
+    static const char *const types[] = {"string", "number", "boolean", "date",
+                                        "object", "array",  "any"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (span_is(type, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_field(struct reading *reading, struct span name, struct span value)
+{
+    bool is_type = span_is(name, "type");
+    if (is_type && !is_field_type(wire_string_or(value, ""))) {
+        complain(reading, "module-value",
+                 "type must be string, number, boolean, date, object, array or any");
+    } else if (span_is(name, "required") && !wire_is(value, WIRE_BOOL)) {
+        complain(reading, "module-value", "required must be true or false");
+    } else if (span_is(name, "name") || span_is(name, "label")) {
+        (void)take_name(reading, value);
+    } else if (!is_type && !span_is(name, "required") && !span_is(name, "default")) {
+        complain(reading, "unknown-key", "the key \"%.*s\" of a field is not known",
+                 SPAN_ARG(name));
+    }
+}
+
+/* `"total"`, or `{"name": "total", "label": "Total amount", "type": "number"}`. */
+static struct span take_field(struct reading *reading, struct span item)
+{
+    if (!wire_is(item, WIRE_MAP)) {
+        return take_name(reading, item);
+    }
+    struct wire_map_walk walk = wire_map_begin(item);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        check_field(reading, key, value);
+    }
+    struct span name = wire_find_text(item, "name");
+    if (name.count == 0) {
+        complain(reading, "module-value", "a field needs a name");
+    }
+    return wire_is(name, WIRE_STRING) ? arena_copy(reading->arena, wire_head(name).as.text)
+                                      : SPAN_EMPTY;
+}
+
+/* The engine has no use for a category and params: it checks that they can be shown. */
+static void check_category(struct reading *reading, const struct key *key, struct span value,
+                           struct engine_module *module)
+{
+    (void)key;
+    (void)module;
+    (void)take_name(reading, value);
+}
+
+static void check_params(struct reading *reading, const struct key *key, struct span value,
+                         struct engine_module *module)
+{
+    (void)key;
+    (void)module;
+    uint32_t count;
+    (void)take_names(reading, value, take_field, &count);
+}
+
 static void read_task_types(struct reading *reading, const struct key *key, struct span value,
                             struct engine_module *module)
 {
     (void)key;
-    module->task_types = take_names(reading, value, &module->task_type_count);
+    module->task_types = take_names(reading, value, take_name, &module->task_type_count);
     if (module->task_type_count > 0) {
         module->name = module->task_types[0];
     }
@@ -171,7 +248,7 @@ static void read_outputs(struct reading *reading, const struct key *key, struct 
                          struct engine_module *module)
 {
     (void)key;
-    module->outputs = take_names(reading, value, &module->output_count);
+    module->outputs = take_names(reading, value, take_field, &module->output_count);
 }
 
 static void read_map(struct reading *reading, const struct key *key, struct span value,
@@ -250,6 +327,8 @@ static const struct key keys[] = {
     {"callbackTimeoutMs", read_count_or_null, FIELD(callback_timeout_ms), 1, UINT32_MAX},
     {.name = "cancel", .read = read_bool, .offset = FIELD(cancel)},
     {.name = "sideEffects", .read = read_bool, .offset = FIELD(side_effects)},
+    {.name = "category", .read = check_category},
+    {.name = "params", .read = check_params},
     {.name = "outputs", .read = read_outputs},
     {.name = "strictOutputs", .read = read_bool, .offset = FIELD(strict_outputs)},
     {.name = "testOutputs", .read = read_map, .offset = FIELD(test_outputs)},

@@ -91,6 +91,21 @@ Test(modules, what_is_left_out_has_the_documented_default)
     release(&sample);
 }
 
+Test(modules, a_descriptor_tells_category_params_and_outputs_and_outputs_are_the_contract)
+{
+    struct sample sample = read_modules(
+        "{\"modules\":[{\"taskTypes\":[\"order\"],\"url\":\"http://x\",\"category\":\"Sales\","
+        "\"params\":[\"customer\",{\"name\":\"rush\",\"label\":\"In a hurry\",\"type\":"
+        "\"boolean\",\"required\":true,\"default\":false}],\"outputs\":[{\"name\":\"order_id\","
+        "\"label\":\"Order ID\",\"type\":\"string\"},\"total\"],\"strictOutputs\":true}]}");
+    cr_assert_eq(sample.result, RESULT_OK);
+    const struct engine_module *module = &sample.modules->modules[0];
+    cr_assert_eq(module->output_count, 2);
+    cr_expect(span_is(module->outputs[0], "order_id"));
+    cr_expect(span_is(module->outputs[1], "total"));
+    release(&sample);
+}
+
 #define ONE(pair) "{\"modules\":[{\"taskTypes\":[\"a\"],\"url\":\"http://x\"," pair "}]}"
 
 Test(modules, a_wrong_value_is_refused_and_its_place_named)
@@ -120,6 +135,12 @@ Test(modules, a_wrong_value_is_refused_and_its_place_named)
     expect_refusal(ONE("\"maxAttempts\":99999999999999999999"), "maxAttempts");
     expect_refusal(ONE("\"callback\":1"), "callback: must be true or false");
     expect_refusal(ONE("\"encoding\":\"xml\""), "encoding");
+    expect_refusal(ONE("\"category\":1"), "category: must be text");
+    expect_refusal(ONE("\"params\":{}"), "params: must be a list");
+    expect_refusal(ONE("\"params\":[{\"name\":\"a\",\"required\":1}]"), "required must be");
+    expect_refusal(ONE("\"outputs\":[{\"label\":\"a\"}]"), "a field needs a name");
+    expect_refusal(ONE("\"outputs\":[{\"name\":\"a\",\"type\":\"int\"}]"), "type must be string");
+    expect_refusal(ONE("\"outputs\":[{\"name\":\"a\",\"kind\":1}]"), "\"kind\" of a field");
     expect_refusal(ONE("\"testOutputs\":[]"), "testOutputs: must be an object");
     expect_refusal(ONE("\"headers\":{\"a b\":\"c\"}"), "no HTTP header");
     expect_refusal(ONE("\"headers\":{\"a\":\"c\\r\\nX: y\"}"), "no HTTP header");
