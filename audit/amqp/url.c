@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/base/span.h"
+#include "proto/base/text.h"
 
 #define SCHEME_PLAIN "amqp://"
 #define SCHEME_TLS   "amqps://"
@@ -59,35 +60,6 @@ enum result audit_amqp_url_read(const char *url, struct audit_amqp_place *out, c
     return read_host(rest, out, reason);
 }
 
-static int digit_of(uint8_t hex)
-{
-    return isdigit(hex) ? hex - '0' : isxdigit(hex) ? (hex | 0x20) - 'a' + 10 : -1;
-}
-
-/* Percent-decoding to NUL-terminated text; a %00 is refused. */
-static bool decode(struct span text, char *out, size_t capacity)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.count; i++) {
-        int byte = text.bytes[i];
-        if (byte == '%') {
-            int high = i + 2 < text.count ? digit_of(text.bytes[i + 1]) : -1;
-            int low = high >= 0 ? digit_of(text.bytes[i + 2]) : -1;
-            if (low < 0) {
-                return false;
-            }
-            byte = high * 16 + low;
-            i += 2;
-        }
-        if (byte == 0 || count + 1 >= capacity) {
-            return false;
-        }
-        out[count++] = (char)byte;
-    }
-    out[count] = '\0';
-    return true;
-}
-
 static enum result read_login(struct span text, struct audit_amqp_place *out, const char **reason)
 {
     const uint8_t *colon = text.count == 0 ? NULL : memchr(text.bytes, ':', text.count);
@@ -95,8 +67,9 @@ static enum result read_login(struct span text, struct audit_amqp_place *out, co
         return refuse(reason, "a login is user:password; leave it and the @ out to be anonymous");
     }
     size_t count = (size_t)(colon - text.bytes);
-    if (!decode(span_of(text.bytes, count), out->user, sizeof out->user) ||
-        !decode(span_of(colon + 1, text.count - count - 1), out->password, sizeof out->password)) {
+    if (!text_percent_decode(span_of(text.bytes, count), out->user, sizeof out->user) ||
+        !text_percent_decode(span_of(colon + 1, text.count - count - 1), out->password,
+                             sizeof out->password)) {
         return refuse(reason, "user or password is too long, or has a % that does not begin an "
                               "escape such as %40");
     }

@@ -235,3 +235,35 @@ size_t text_distance(struct span a, struct span b)
     }
     return row[b.count];
 }
+
+int text_hex_digit(uint8_t byte)
+{
+    if (byte >= '0' && byte <= '9') {
+        return byte - '0';
+    }
+    uint8_t lower = byte | 0x20u;
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+bool text_percent_decode(struct span text, char *out, size_t capacity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.count; i++) {
+        int byte = text.bytes[i];
+        if (byte == '%') {
+            int high = i + 2 < text.count ? text_hex_digit(text.bytes[i + 1]) : -1;
+            int low = high >= 0 ? text_hex_digit(text.bytes[i + 2]) : -1;
+            if (low < 0) {
+                return false;
+            }
+            byte = high * 16 + low;
+            i += 2;
+        }
+        if (byte == 0 || count + 1 >= capacity) {
+            return false;
+        }
+        out[count++] = (char)byte;
+    }
+    out[count] = '\0';
+    return true;
+}

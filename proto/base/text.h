@@ -49,6 +49,13 @@ size_t text_utf8_valid_count(struct span span);
 void text_format_time(int64_t unix_ms, char out[TEXT_TIME_BYTES + 1]);
 /* RFC 3339 with any offset, optional fraction; RESULT_INVALID otherwise. */
 MUST_USE enum result text_parse_time(struct span text, int64_t *unix_ms);
+/* The value of a hexadecimal digit in either case; -1 for any other byte. */
+int text_hex_digit(uint8_t byte);
+/*
+ * Percent-decoding (RFC 3986 §2.1) to text with a NUL behind it, of at most `capacity` bytes with
+ * that. False: a '%' without two digits, a NUL byte, or no room.
+ */
+MUST_USE bool text_percent_decode(struct span text, char *out, size_t capacity);
 /* "did you mean": edit distance of two texts of at most 64 bytes, SIZE_MAX when longer. */
 size_t text_distance(struct span a, struct span b);
 

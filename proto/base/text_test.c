@@ -164,3 +164,23 @@ Test(text, distance_counts_the_edits_between_two_short_texts)
     cr_expect_eq(text_distance(span_of(long_text, 65), span_text("a")), SIZE_MAX);
     cr_expect_eq(text_distance(span_of(long_text, 64), SPAN_EMPTY), 64u);
 }
+
+Test(text, percent_escapes_are_decoded_or_refused)
+{
+    static const struct {
+        const char *text, *decoded; /* NULL: refused */
+    } rows[] = {
+        {"", ""},         {"abc", "abc"},   {"a%40b", "a@b"},       {"%2f%2F", "//"},
+        {"%C3%A9", "é"},  {"%", NULL},      {"%4", NULL},           {"%4g", NULL},
+        {"%g4", NULL},    {"a%00b", NULL},  {"1234567", "1234567"}, {"12345678", NULL},
+        {"%25%25", "%%"}, {"%2540", "%40"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char out[8];
+        bool fine = text_percent_decode(span_text(rows[i].text), out, sizeof out);
+        cr_expect_eq(fine, rows[i].decoded != NULL, "%s", rows[i].text);
+        if (fine && rows[i].decoded != NULL) {
+            cr_expect_str_eq(out, rows[i].decoded);
+        }
+    }
+}

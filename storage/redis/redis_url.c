@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "proto/base/span.h"
+#include "proto/base/text.h"
 
 #define SCHEME_PLAIN "redis://"
 #define SCHEME_TLS   "rediss://"
@@ -15,7 +16,6 @@
 
 static enum result read_login(struct span text, struct storage_redis_place *out, char *reason);
 static enum result read_host(struct span text, struct storage_redis_place *out, char *reason);
-static bool decode(struct span text, char *out, size_t capacity);
 static bool read_number(struct span text, uint32_t most, uint32_t *out);
 
 static enum result refuse(char *reason, const char *why)
@@ -75,8 +75,8 @@ static enum result read_login(struct span text, struct storage_redis_place *out,
     if (password.count == 0) {
         return refuse(reason, "the password is empty");
     }
-    if (!decode(span_of(text.bytes, count), out->user, sizeof out->user) ||
-        !decode(password, out->password, sizeof out->password)) {
+    if (!text_percent_decode(span_of(text.bytes, count), out->user, sizeof out->user) ||
+        !text_percent_decode(password, out->password, sizeof out->password)) {
         return refuse(reason, "user or password is too long, or has a % that does not begin an "
                               "escape such as %40");
     }
@@ -112,35 +112,6 @@ static enum result read_host(struct span text, struct storage_redis_place *out, 
     memcpy(out->host, host.bytes, host.count);
     out->host[host.count] = '\0';
     return RESULT_OK;
-}
-
-static int digit_of(uint8_t hex)
-{
-    return isdigit(hex) ? hex - '0' : isxdigit(hex) ? (hex | 0x20) - 'a' + 10 : -1;
-}
-
-/* Percent-decoding to NUL-terminated text; a %00 is refused. */
-static bool decode(struct span text, char *out, size_t capacity)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.count; i++) {
-        int byte = text.bytes[i];
-        if (byte == '%') {
-            int high = i + 2 < text.count ? digit_of(text.bytes[i + 1]) : -1;
-            int low = high >= 0 ? digit_of(text.bytes[i + 2]) : -1;
-            if (low < 0) {
-                return false;
-            }
-            byte = high * 16 + low;
-            i += 2;
-        }
-        if (byte == 0 || count + 1 >= capacity) {
-            return false;
-        }
-        out[count++] = (char)byte;
-    }
-    out[count] = '\0';
-    return true;
 }
 
 static bool read_number(struct span text, uint32_t most, uint32_t *out)

@@ -5,14 +5,7 @@
 
 #include <string.h>
 
-static int hex_digit(uint8_t byte)
-{
-    if (byte >= '0' && byte <= '9') {
-        return byte - '0';
-    }
-    uint8_t lower = byte | 0x20u;
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
+#include "proto/base/text.h"
 
 struct span address_decode(struct arena *arena, struct span text, bool plus_is_space)
 {
@@ -26,8 +19,8 @@ struct span address_decode(struct arena *arena, struct span text, bool plus_is_s
         if (byte == '+' && plus_is_space) {
             byte = ' ';
         } else if (byte == '%' && index + 2 < text.count) {
-            int high = hex_digit(text.bytes[index + 1]);
-            int low = hex_digit(text.bytes[index + 2]);
+            int high = text_hex_digit(text.bytes[index + 1]);
+            int low = text_hex_digit(text.bytes[index + 2]);
             if (high >= 0 && low >= 0) {
                 byte = (uint8_t)(high * 16 + low);
                 index += 2;
