@@ -504,7 +504,6 @@ Test(dmn, refuses_by_name)
         {MODEL(""), "[no-decision]"},
         {MODEL(DECISION("d", "")), "[no-logic]"},
         {MODEL(DECISION("d", LITERAL("1 +"))), "[malformed-expression]"},
-        {MODEL(DECISION("d", "<context/>")), "[unsupported-element]"},
         {MODEL("<itemDefinition name='a'><typeRef>b</typeRef></itemDefinition>"
                "<itemDefinition name='b'><typeRef>a</typeRef></itemDefinition>" DECISION(
                    "d", LITERAL("1"))),

@@ -103,6 +103,9 @@ static struct expression_value requirements(struct expression_evaluation *evalua
         capacity += names_at_most(&decisions[decision->required[i]]);
     }
     capacity += decision->data_count;
+    if (decision->service != NULL) {
+        return expression_context(NULL, 0); /* it evaluates them when it is called */
+    }
     struct requirements names = {
         .entries = arena_alloc(evaluation->arena, capacity * sizeof *names.entries)};
     if (names.entries == NULL) {
@@ -157,15 +160,16 @@ struct expression_value engine_dmn_body(struct expression_evaluation *evaluation
     return engine_dmn_coerce(evaluation, body->type, value);
 }
 
-/* Requirements stand before what requires them, so that one way back marks them all. */
-static void mark_needed(const struct dmn_run *run)
+/* Requirements stand before what requires them, so that one way back marks them all. What is given
+ * has no requirements here; a service evaluates its own when it is called. */
+void engine_dmn_mark_needed(const struct engine_dmn *dmn, const bool *given, bool *needed)
 {
-    run->needed[run->wanted] = true;
-    for (uint32_t i = run->dmn->count; i > 0; i--) {
-        uint32_t place = run->dmn->order[i - 1];
-        const struct dmn_decision *decision = &run->dmn->decisions[place];
-        for (uint32_t j = 0; run->needed[place] && j < decision->required_count; j++) {
-            run->needed[decision->required[j]] = true;
+    for (uint32_t i = dmn->count; i > 0; i--) {
+        uint32_t place = dmn->order[i - 1];
+        const struct dmn_decision *decision = &dmn->decisions[place];
+        bool rests = needed[place] && decision->service == NULL && (given == NULL || !given[place]);
+        for (uint32_t j = 0; rests && j < decision->required_count; j++) {
+            needed[decision->required[j]] = true;
         }
     }
 }
@@ -185,24 +189,78 @@ static struct expression_value evaluate_one(struct expression_evaluation *evalua
     return engine_dmn_coerce(evaluation, decision->type, value);
 }
 
+static void evaluate_needed(struct expression_evaluation *evaluation, const struct dmn_run *run,
+                            const bool *given)
+{
+    for (uint32_t i = 0; i < run->dmn->count && evaluation->result == RESULT_OK; i++) {
+        uint32_t place = run->dmn->order[i];
+        if (run->needed[place] && (given == NULL || !given[place])) {
+            run->values[place] = evaluate_one(evaluation, run, place);
+        }
+    }
+}
+
+/* One output decision is the value itself, several are a context of them. */
+static struct expression_value service_value(struct expression_evaluation *evaluation,
+                                             const struct dmn_service *service,
+                                             const struct expression_value *values)
+{
+    if (service->output_count == 1) {
+        return values[service->outputs[0]];
+    }
+    struct expression_entry *entries =
+        arena_alloc(evaluation->arena, service->output_count * sizeof *entries);
+    if (entries == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
+    }
+    for (uint32_t i = 0; i < service->output_count; i++) {
+        uint32_t place = service->outputs[i];
+        entries[i] =
+            (struct expression_entry){service->dmn->decisions[place].variable, values[place]};
+    }
+    return expression_context(entries, service->output_count);
+}
+
+struct expression_value engine_dmn_serve(struct expression_evaluation *evaluation,
+                                         const void *about)
+{
+    const struct dmn_service *service = about;
+    const struct engine_dmn *dmn = service->dmn;
+    const struct dmn_run *outer = evaluation->owner;
+    struct dmn_run run = {.dmn = dmn, .needed = service->needed, .outcome = outer->outcome};
+    run.values = arena_alloc(evaluation->arena, dmn->count * sizeof *run.values);
+    if (run.values == NULL || !expression_pay(evaluation, 1 + dmn->count / 8)) {
+        return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
+    }
+    /* The call has put the arguments around the body, input decisions inmost. */
+    const struct expression_frame *argument = evaluation->frame;
+    for (uint32_t i = service->input_count; i > 0; i--) {
+        const struct dmn_decision *input = &dmn->decisions[service->inputs[i - 1]];
+        ASSERT(argument != NULL && span_equal(argument->name, input->variable));
+        run.values[service->inputs[i - 1]] =
+            engine_dmn_coerce(evaluation, input->type, expression_value_read(argument->value));
+        argument = argument->parent;
+    }
+    evaluate_needed(evaluation, &run, service->given);
+    return evaluation->result == RESULT_OK ? service_value(evaluation, service, run.values)
+                                           : expression_null();
+}
+
 static struct expression_value evaluate_run(struct expression_evaluation *evaluation,
                                             const void *about)
 {
     struct dmn_run run = *(const struct dmn_run *)about;
     const struct engine_dmn *dmn = run.dmn;
-    run.needed = arena_zero(evaluation->arena, dmn->count * sizeof *run.needed);
+    bool *needed = arena_zero(evaluation->arena, dmn->count * sizeof *needed);
     run.values = arena_alloc(evaluation->arena, dmn->count * sizeof *run.values);
-    if (run.needed == NULL || run.values == NULL) {
+    if (needed == NULL || run.values == NULL) {
         return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
     }
-    mark_needed(&run);
+    needed[run.wanted] = true;
+    engine_dmn_mark_needed(dmn, NULL, needed);
+    run.needed = needed;
     evaluation->owner = &run;
-    for (uint32_t i = 0; i < dmn->count && evaluation->result == RESULT_OK; i++) {
-        uint32_t place = dmn->order[i];
-        if (run.needed[place]) {
-            run.values[place] = evaluate_one(evaluation, &run, place);
-        }
-    }
+    evaluate_needed(evaluation, &run, NULL);
     evaluation->owner = NULL;
     return evaluation->result == RESULT_OK ? run.values[run.wanted] : expression_null();
 }

@@ -77,7 +77,23 @@ struct dmn_data {
     const struct dmn_type *type;
 };
 
-/* A decision or a business knowledge model. */
+/*
+ * A decision service: a function of its input data and input decisions (DMN 1.4 §10.4), which
+ * evaluates its output decisions and what these require short of the inputs.
+ */
+struct dmn_service {
+    const struct engine_dmn *dmn;
+    const uint32_t *outputs; /* places */
+    uint32_t output_count;
+    const uint32_t *inputs; /* places of input decisions: they are given, not evaluated */
+    uint32_t input_count;
+    const struct span *parameters; /* names of input data, then of input decisions */
+    uint32_t parameter_count;
+    const bool *given;  /* by place: is it an input decision? */
+    const bool *needed; /* by place: does an output rest on it? Those that are given among them */
+};
+
+/* A decision, a business knowledge model or a decision service. */
 struct dmn_decision {
     struct span id;
     struct span name;
@@ -85,6 +101,7 @@ struct dmn_decision {
     bool is_declared;     /* by a variable of its own; else its id and its outputs are names too */
     const struct dmn_type *type;
     bool is_knowledge;                   /* a function: `logic` is its literal */
+    struct dmn_service *service;         /* a decision service, which is_knowledge too; or NULL */
     const struct expression_node *logic; /* NULL: not read yet */
     const struct dmn_table *table;       /* where `logic` is one; else NULL */
     const uint32_t *required;            /* places of what it requires, decisions and knowledge */
@@ -105,7 +122,7 @@ struct engine_dmn {
 struct dmn_run {
     const struct engine_dmn *dmn;
     uint32_t wanted;
-    bool *needed;
+    const bool *needed; /* by place */
     struct expression_value *values;
     struct engine_dmn_outcome *outcome;
 };
@@ -118,8 +135,13 @@ struct dmn_body {
     const struct dmn_type *type;
 };
 
+/* Marks what the needed ones require, and so on; `given` (or NULL) require nothing. */
+void engine_dmn_mark_needed(const struct engine_dmn *dmn, const bool *given, bool *needed);
 /* A custom node's function: parameters and result as they are declared. */
 struct expression_value engine_dmn_body(struct expression_evaluation *evaluation, const void *body);
+/* The value of a decision service whose parameters' frames stand around it: likewise. */
+struct expression_value engine_dmn_serve(struct expression_evaluation *evaluation,
+                                         const void *service);
 /* The value of a table where its frames stand around it: a custom node's function. */
 struct expression_value engine_dmn_table(struct expression_evaluation *evaluation,
                                          const void *table);

@@ -41,6 +41,11 @@ const struct dmn_type *engine_dmn_type(struct dmn_reading *reading,
                                        const struct xml_element *element, struct span reference);
 /* By the element's typeRef; the element may be NULL. */
 const struct dmn_type *engine_dmn_type_of(struct dmn_reading *reading, struct xml_element *element);
+/* Is this the namespace of an edition of DMN? */
+bool engine_dmn_is_namespace(struct span uri);
+/* A name that expressions read from now on may hold, whatever signs are in it; who counts names
+ * back takes it away again. */
+void engine_dmn_add_name(struct dmn_reading *reading, struct span name);
 /* By its variable, else its own. */
 struct span engine_dmn_variable_name(struct xml_element *element);
 bool engine_dmn_type_is_function(const struct dmn_type *type);
@@ -48,6 +53,35 @@ bool engine_dmn_type_is_function(const struct dmn_type *type);
 const struct expression_node *engine_dmn_read_table(struct dmn_reading *reading,
                                                     struct xml_element *element,
                                                     struct span decision);
+/* The one expression below an element, of whatever form; NULL after a complaint. */
+const struct expression_node *engine_dmn_read_logic(struct dmn_reading *reading,
+                                                    struct xml_element *element,
+                                                    struct span decision);
+/* The literal of a function: parameters and a body below `function`, whose result may have the type
+ * of `variable` (or NULL). NULL after a complaint. */
+const struct expression_node *engine_dmn_read_function(struct dmn_reading *reading,
+                                                       struct xml_element *function,
+                                                       struct xml_element *variable,
+                                                       struct span decision);
+/* Logic between parameters and a result of declared types; itself where none is declared. */
+const struct expression_node *engine_dmn_typed(struct dmn_reading *reading,
+                                               const struct expression_node *logic,
+                                               const struct dmn_data *parameters, uint32_t count,
+                                               const struct dmn_type *type);
+/* The literal of a function of these parameters, EXPRESSION_LITERAL_PARAMETERS_MAX at most. */
+const struct expression_node *engine_dmn_literal(struct dmn_reading *reading,
+                                                 const struct expression_node *body,
+                                                 const struct span *names, uint32_t count);
+/* What a decision service requires, into its row; its function once all logic is read. False after
+ * a complaint. */
+bool engine_dmn_read_service(struct dmn_reading *reading, struct xml_element *element,
+                             struct dmn_decision *row);
+const struct expression_node *engine_dmn_service_function(struct dmn_reading *reading,
+                                                          const struct dmn_decision *row);
+/* The place of the decision, knowledge model or service that a reference leads to; false: none. */
+bool engine_dmn_find_place(const struct engine_dmn *dmn, struct span reference, uint32_t *place);
+/* The input data that a reference leads to; NULL: none. */
+struct xml_element *engine_dmn_find_data(struct dmn_reading *reading, struct span reference);
 /* The requirements of all decisions, and an order that keeps them. False after a complaint. */
 bool engine_dmn_read_requirements(struct dmn_reading *reading, struct xml_element *const *elements);
 

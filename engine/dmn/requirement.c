@@ -13,8 +13,7 @@ static struct span behind_hash(struct span reference)
     return span_of(reference.bytes + prefix, reference.count - prefix);
 }
 
-/* The place that a reference leads to; false when it leads to none. */
-static bool find_place(const struct engine_dmn *dmn, struct span reference, uint32_t *place)
+bool engine_dmn_find_place(const struct engine_dmn *dmn, struct span reference, uint32_t *place)
 {
     reference = behind_hash(reference);
     for (*place = 0; *place < dmn->count; (*place)++) {
@@ -50,7 +49,7 @@ static uint32_t read_places(struct dmn_reading *reading, struct xml_element *ele
                 continue; /* input data */
             }
             struct span reference = engine_xml_attribute(required, XML_NONE, "href");
-            if (find_place(reading->dmn, reference, &place)) {
+            if (engine_dmn_find_place(reading->dmn, reference, &place)) {
                 if (places != NULL) {
                     places[count] = place;
                 }
@@ -65,19 +64,28 @@ static uint32_t read_places(struct dmn_reading *reading, struct xml_element *ele
     return count;
 }
 
-/* The input data of that id whose variable has a type; false when it has none. */
-static bool find_data(struct dmn_reading *reading, struct span reference, struct dmn_data *data)
+struct xml_element *engine_dmn_find_data(struct dmn_reading *reading, struct span reference)
 {
     struct span id = behind_hash(reference);
     struct xml_element *input = NULL;
     while ((input = engine_dmn_child(reading->root, input, "inputData")) != NULL) {
         if (span_equal(engine_xml_id(input), id)) {
-            data->name = engine_dmn_variable_name(input);
-            data->type = engine_dmn_type_of(reading, engine_dmn_child(input, NULL, "variable"));
-            return data->type != NULL;
+            return input;
         }
     }
-    return false;
+    return NULL;
+}
+
+/* Name and type of input data; false when it has none. */
+static bool find_data(struct dmn_reading *reading, struct span reference, struct dmn_data *data)
+{
+    struct xml_element *input = engine_dmn_find_data(reading, reference);
+    if (input == NULL) {
+        return false;
+    }
+    data->name = engine_dmn_variable_name(input);
+    data->type = engine_dmn_type_of(reading, engine_dmn_child(input, NULL, "variable"));
+    return data->type != NULL;
 }
 
 /* Input data without a type are found by their names when they are asked for. */
@@ -142,6 +150,12 @@ bool engine_dmn_read_requirements(struct dmn_reading *reading, struct xml_elemen
     struct engine_dmn *dmn = reading->dmn;
     for (uint32_t i = 0; i < dmn->count; i++) {
         struct dmn_decision *decision = &dmn->decisions[i];
+        if (decision->service != NULL) {
+            if (!engine_dmn_read_service(reading, elements[i], decision)) {
+                return false;
+            }
+            continue;
+        }
         uint32_t count = read_places(reading, elements[i], decision, NULL);
         uint32_t *places = engine_dmn_room(reading, count, sizeof *places);
         if (places == NULL) {

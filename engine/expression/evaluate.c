@@ -180,6 +180,9 @@ bool expression_lookup(struct expression_evaluation *evaluation, const struct ex
 bool expression_lookup_text(struct expression_evaluation *evaluation, struct span name,
                             struct expression_value *out)
 {
+    if (evaluation->frame != NULL && find_in_frames(evaluation, name, out)) {
+        return true;
+    }
     struct span found = evaluation->names->find(evaluation->names, name);
     *out = expression_unread(found);
     return found.count > 0;
