@@ -1,10 +1,11 @@
 /*
  * dmn.h: decision models: read once, evaluated often (DMN 1.1 to 1.5).
  *
- * A decision is a table (all hit policies) or a literal expression; it may require other decisions,
- * input data and business knowledge models. Expressions are FEEL unless they say "juel". The model
- * lives in the arena it was read into and is immutable: any thread. Evaluation is pure and bounded:
- * one decision with all that it requires has the steps of one expression (LIMIT_EXPRESSION_STEPS).
+ * A decision is a table (all hit policies), a literal expression or another boxed expression; it
+ * may require other decisions, input data, business knowledge models and decision services.
+ * Expressions are FEEL unless they say "juel". The model lives in the arena it was read into and is
+ * immutable: any thread. Evaluation is pure and bounded: one decision with all that it requires has
+ * the steps of one expression (LIMIT_EXPRESSION_STEPS).
  */
 #ifndef ENGINE_DMN_DMN_H
 #define ENGINE_DMN_DMN_H

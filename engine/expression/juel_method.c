@@ -260,6 +260,7 @@ struct expression_value expression_juel_method(struct expression_evaluation *eva
     const struct juel_method *method = find_method(expression_string_methods, &call, name);
     method = method == NULL ? find_method(expression_moment_methods, &call, name) : method;
     method = method == NULL ? find_method(methods, &call, name) : method;
+    method = method == NULL ? find_method(expression_result_methods, &call, name) : method;
     if (method != NULL) {
         return method->call(&call);
     }

@@ -1,4 +1,4 @@
-/* juel_method.h: what the tables of methods share. Private to juel_method.c and juel_string.c. */
+/* juel_method.h: what the tables of methods share. Private to juel_*.c. */
 #ifndef ENGINE_EXPRESSION_JUEL_METHOD_H
 #define ENGINE_EXPRESSION_JUEL_METHOD_H
 
@@ -38,6 +38,8 @@ bool expression_juel_attribute(struct expression_evaluation *evaluation,
                                struct expression_value *out);
 /* Methods of moments, ended likewise. */
 extern const struct juel_method expression_moment_methods[];
+/* Methods of decision results, ended likewise. */
+extern const struct juel_method expression_result_methods[];
 /* Methods of strings, ended by a row without a name. */
 extern const struct juel_method expression_string_methods[];
 

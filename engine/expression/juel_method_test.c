@@ -90,6 +90,40 @@ Test(juel_method, of_containers_and_numbers)
     ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
 }
 
+#define RESULTS                                                                                    \
+    "{\"one\": [{\"percent\": 5}], \"wide\": [{\"a\": 1, \"b\": 2}], \"no\": [],"                  \
+    " \"many\": [{\"percent\": 5}, {}, {\"percent\": null}, {\"percent\": 7}], \"plain\": [3]}"
+
+Test(juel_method, of_decision_results)
+{
+    static const struct row rows[] = {
+        {"${one.getSingleEntry()}", RESULTS, "5"},
+        {"${one.getSingleResult()}", RESULTS, "{\"percent\":5}"},
+        {"${one.getSingleResult().percent}", RESULTS, "5"},
+        {"${one.getSingleResult().getSingleEntry()}", RESULTS, "5"},
+        {"${no.getSingleEntry()}", RESULTS, "null"},
+        {"${no.getSingleResult()}", RESULTS, "null"},
+        {"${no.getFirstResult()}", RESULTS, "null"},
+        {"${no.collectEntries('percent')}", RESULTS, "[]"},
+        {"${many.collectEntries('percent')}", RESULTS, "[5,null,7]"},
+        {"${many.collectEntries('x')}", RESULTS, "[]"},
+        {"${many.getFirstResult().getEntry('percent')}", RESULTS, "5"},
+        {"${many.getResultList().size()}", RESULTS, "4"},
+        {"${many.get(1).getFirstEntry()}", RESULTS, "null"},
+        {"${wide.getSingleResult().getFirstEntry()}", RESULTS, "1"},
+        {"${wide.getFirstResult().getEntryMap().b}", RESULTS, "2"},
+        {"${wide.getSingleResult().getEntry('x')}", RESULTS, "null"},
+        {"${many.getSingleResult()}", RESULTS,
+         "fails @7 getSingleResult: there are several results where one is wanted"},
+        {"${many.getSingleEntry()}", RESULTS,
+         "fails @7 getSingleEntry: there are several results where one is wanted"},
+        {"${wide.getSingleEntry()}", RESULTS,
+         "fails @7 getSingleEntry: there are several outputs where one is wanted"},
+        {"${plain.getSingleEntry()}", RESULTS, "fails @8 getSingleEntry: number has no outputs"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
 Test(juel_method, of_moments)
 {
     static const struct row rows[] = {

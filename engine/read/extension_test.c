@@ -239,3 +239,21 @@ Test(extension, what_nobody_reads_is_listed_once_a_kind)
               sample_text(&sample));
     sample_free(&sample);
 }
+
+#define DECIDE(attributes)                                                                         \
+    SAMPLE("<businessRuleTask id='t' camunda:decisionRef='d' " attributes "/>")
+
+Test(extension, a_decision_is_bound_to_what_can_be_looked_up)
+{
+    sample_refuse(DECIDE("camunda:decisionRefBinding='version'"), "decision-binding", "t",
+                  "none is named");
+    sample_refuse(DECIDE("camunda:decisionRefBinding='versionTag'"), "unsupported-element", "t",
+                  "bound by \"versionTag\"");
+    struct sample sample = sample_accept(
+        DECIDE("camunda:decisionRefBinding='version' camunda:decisionRefVersion='2'"));
+    cr_expect_not_null(sample_node(&sample, "t")->rule.version);
+    sample_free(&sample);
+    sample = sample_accept(DECIDE("camunda:decisionRefBinding='deployment'"));
+    cr_expect(sample_says(sample_problem(&sample, "decision-binding", "t"), "its newest version"));
+    sample_free(&sample);
+}

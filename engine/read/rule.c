@@ -27,13 +27,19 @@ static void read_shape(struct draft *draft, struct engine_node *node, struct xml
 }
 
 /* "latest" and nothing are the newest; what is deployed together has no number of its own here. */
-static void read_binding(struct draft *draft, struct xml_element *element, struct span binding)
+static void read_binding(struct draft *draft, const struct engine_node *node,
+                         struct xml_element *element, struct span binding)
 {
     if (span_is(binding, "deployment")) {
         engine_draft_problem(draft, ENGINE_INFO, "decision-binding", element,
                              "the decision is taken in its newest version, not in that of a "
                              "deployment");
-    } else if (binding.count > 0 && !span_is(binding, "latest") && !span_is(binding, "version")) {
+    } else if (span_is(binding, "version")) {
+        if (node->rule.version == NULL) {
+            engine_draft_problem(draft, engine_draft_refusal(draft), "decision-binding", element,
+                                 "the decision is bound to a version, and none is named");
+        }
+    } else if (binding.count > 0 && !span_is(binding, "latest")) {
         engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
                              "a decision bound by \"%.*s\" is not looked up", SPAN_ARG(binding));
     }
@@ -52,7 +58,7 @@ static void read_zeebe(struct draft *draft, struct engine_node *node, struct xml
     node->rule.shape = ENGINE_RULE_VALUE;
     node->result_variable =
         engine_draft_keep(draft, engine_xml_attribute(called, XML_NONE, "resultVariable"));
-    read_binding(draft, element, engine_xml_attribute(called, XML_NONE, "bindingType"));
+    read_binding(draft, node, element, engine_xml_attribute(called, XML_NONE, "bindingType"));
 }
 
 static void read_camunda(struct draft *draft, struct engine_node *node, struct xml_element *element)
@@ -66,7 +72,8 @@ static void read_camunda(struct draft *draft, struct engine_node *node, struct x
     node->rule.version = engine_draft_attribute(draft, element, XML_CAMUNDA, "decisionRefVersion",
                                                 ENGINE_DIALECT_CONDITION);
     read_shape(draft, node, element, shape, ENGINE_RULE_RESULT_LIST);
-    read_binding(draft, element, engine_xml_attribute(element, XML_CAMUNDA, "decisionRefBinding"));
+    read_binding(draft, node, element,
+                 engine_xml_attribute(element, XML_CAMUNDA, "decisionRefBinding"));
 }
 
 /* Its outputs become variables of their own names. */
