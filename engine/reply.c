@@ -72,6 +72,12 @@ uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wir
         ENGINE_PACK_VALUE(writer, "output", execution->output);
         count++;
     }
+    /* The lifecycle of a wait is Suspended, too: this is the operator's. */
+    if (execution->suspended) {
+        ENGINE_PACK(writer, "suspended");
+        wire_write_bool(writer, true);
+        count++;
+    }
     if (error.count > 0) {
         ENGINE_PACK(writer, "error");
         write_error(execution, error, writer);

@@ -1,7 +1,7 @@
 /*
- * admin.h: the port of the HTTP side: /healthz /readyz /metrics, /v1/… (the operations as REST),
- * /v1/events (server-sent). NNG's HTTP server; handlers run on NNG's threads and send the same
- * PROTO_REQUEST messages as the front.
+ * admin.h: the port of the HTTP side: / (a page), /healthz /readyz /metrics, /v1/… (the operations
+ * as REST), /v1/events (server-sent). NNG's HTTP server; handlers run on NNG's threads and send the
+ * same PROTO_REQUEST messages as the front.
  *
  * Routes (docs/interfaces): POST|GET /v1/executions · GET|DELETE /v1/executions/{id} ·
  * POST /v1/executions/{id}/callback|suspend|resume|abort|restart|retry|migrate,
@@ -16,6 +16,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/result.h"
+#include "proto/base/span.h"
 #include "proto/sink.h"
 
 struct transport_admin;
@@ -28,12 +29,19 @@ struct transport_admin_view {
     void (*metrics)(void *owner, struct arena *arena, struct span *text);
 };
 
+/* The page at "/": what it is, only main knows. Both must outlive the listener. */
+struct transport_admin_page {
+    struct span html;   /* empty: there is none, and "/" is 404 */
+    const char *policy; /* its Content-Security-Policy */
+};
+
 struct transport_admin_options {
     const char *url; /* "http://127.0.0.1:7780"; port 0: any */
     struct proto_sink *router;
     struct transport_admin_view view;
-    const char *const *tokens; /* "Authorization: Bearer …"; healthz and readyz are open. Must
-                                  outlive the listener */
+    struct transport_admin_page page;
+    const char *const *tokens; /* "Authorization: Bearer …"; healthz, readyz and the page, which
+                                  holds no data, are open. Must outlive the listener */
     size_t token_count;
     size_t request_bytes_max;
     uint32_t timeout_ms; /* a REST request without an answer by then gets 504 and code Timeout */

@@ -17,25 +17,6 @@ cat >"$scratch/project/hook.json" <<'END'
  "edges": [{"id": "1", "source": "w", "target": "ask"}]}
 END
 
-# A port that nobody has, asked of the kernel by a server that is gone again; another one when somebody was quicker.
-start_with_admin() {
-    local attempt
-    for attempt in 1 2 3 4 5; do
-        start_modules
-        kill "$modules_pid" && wait "$modules_pid" 2>/dev/null
-        modules_pid=
-        admin=http://127.0.0.1:$port
-        : >"$scratch/engine.log"
-        "$strider" serve --data "$scratch/data" --listen "$url" --admin "$admin" --project "$scratch/project" \
-            --set log.format=json "$@" 2>"$scratch/engine.log" </dev/null &
-        engine_pid=$!
-        await "$scratch/engine.log" "strider: ready" 20 && return
-        wait "$engine_pid"
-    done
-    fail "no engine with an HTTP side: $(cat "$scratch/engine.log")"
-    finish
-}
-
 # http METHOD PATH [BODY] [CURL-OPTION…]: keeps $out and the status in $code.
 http() {
     local method=$1 path=$2 body=${3-}
@@ -46,7 +27,7 @@ http() {
 }
 answers() { check "status $1, not $code" is_code "$1"; }
 
-start_with_admin
+start_with_admin --project "$scratch/project"
 
 it "is alive and ready"
 http GET /healthz
@@ -124,7 +105,7 @@ stop_engine TERM
 exits 0
 
 it "asks for the token, but not for health"
-start_with_admin --set auth.tokens=sesame
+start_with_admin --project "$scratch/project" --set auth.tokens=sesame
 http GET /v1/ping
 answers 401
 http GET /v1/ping "" -H "Authorization: Bearer sesame"

@@ -130,6 +130,33 @@ copy_example() {
     sed "s/127\.0\.0\.1:7790/127.0.0.1:$port/" "$root/examples/order/modules.json" >"$1/modules.json"
 }
 
+# start_with_admin ARGUMENT…: an engine with an HTTP side on a port of its own, at $admin.
+start_with_admin() {
+    start_engine --admin http://127.0.0.1:0 "$@"
+    admin=http://127.0.0.1:$(sed -n 's/.*"id":"ADMIN-LISTEN".*"port":\([0-9]*\).*/\1/p' "$scratch/engine.log")
+}
+
+# browser: the Chromium that is here, or nothing. node: likewise.
+browser=$(command -v chromium || command -v chromium-browser || true)
+node=$(command -v node || true)
+
+# node_tests FILE [NAME=VALUE…]: tests of node's own runner count as checks; $browser and $admin are told to them.
+node_tests() {
+    local file=$1 line
+    shift
+    env BROWSER="$browser" ADMIN="${admin-}" "$@" timeout 300 "$node" --test-reporter=tap "$root/$file" >"$scratch/tap" 2>&1
+    code=$?
+    while IFS= read -r line; do
+        case $line in
+        "ok "*) checks=$((checks + 1)) && echo "- ${line#ok * - }" ;;
+        "not ok "*) checks=$((checks + 1)) && claim=${line#not ok * - } && out=$(grep -A 30 -F "$line" "$scratch/tap") && err= && fail ;;
+        esac
+    done <"$scratch/tap"
+    claim=$file
+    out=$(tail -n 20 "$scratch/tap")
+    check "all of it ran" is_code "$([ "$failed" -eq 0 ] && echo 0 || echo "$code")"
+}
+
 finish() {
     echo "$checks checks, $failed failed"
     [ "$failed" -eq 0 ] && [ "$checks" -gt 0 ]

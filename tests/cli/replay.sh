@@ -88,7 +88,13 @@ run get "$id" --steps
 exits 0
 member 'count(steps[item.missing != null])' 0
 
-browser=$(command -v chromium || command -v chromium-browser || true)
+it "tells differences as it should"
+if [ -n "$node" ]; then
+    node_tests tests/browser/story_test.mjs
+else
+    echo "skipped: unit tests of the page's scripts (no node)"
+fi
+
 if [ -z "$browser" ]; then
     echo "skipped: the page in a browser (no chromium)"
     finish
@@ -129,4 +135,11 @@ it "keeps payloads texts, and asks for nothing beside itself"
 check "the title is the page's own" holds "$out" "<title>order · Strider replay</title>"
 check "nothing on the console: $err" is_empty "$err"
 check "no element that loads" lacks "$out" ' src="http'
+
+it "steps by clicks and keys"
+if [ -n "$node" ]; then
+    node_tests tests/browser/replay_test.mjs PAGE="$scratch/page.html"
+else
+    echo "skipped: the page under clicks and keys (no node)"
+fi
 finish

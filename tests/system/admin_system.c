@@ -113,6 +113,8 @@ static void metrics(void *owner, struct arena *arena, struct span *text)
     *text = arena_format(arena, "# TYPE strider_test counter\nstrider_test 1\n");
 }
 
+static struct transport_admin_page page; /* none but where it is set */
+
 static struct transport_admin *open_admin(const char *const *tokens, size_t count,
                                           uint32_t timeout_ms)
 {
@@ -120,6 +122,7 @@ static struct transport_admin *open_admin(const char *const *tokens, size_t coun
         .url = "http://127.0.0.1:0",
         .router = &router.sink,
         .view = {.ready = ready, .metrics = metrics},
+        .page = page,
         .tokens = tokens,
         .token_count = count,
         .request_bytes_max = REQUEST_BYTES_MAX,
@@ -239,6 +242,30 @@ static void pages(void)
     CHECK_INT(http(admin, "PUT", "/v1/stats", NULL, NULL), 405);
     CHECK_INT(http(admin, "DELETE", "/v1/executions", NULL, NULL), 405);
     transport_admin_close(admin);
+}
+
+static void a_page_of_its_own(void)
+{
+    CHECK_CASE("the page at / has its own policy and is open; nothing beside it is");
+    static const char *const tokens[] = {"sesame"};
+    page = (struct transport_admin_page){.html = span_text("<!doctype html><title>x</title>"),
+                                         .policy = "default-src 'none'; script-src 'sha256-x'"};
+    struct transport_admin *admin = open_admin(tokens, 1, 5000);
+    CHECK_INT(http(admin, "GET", "/", NULL, NULL), 200);
+    CHECK_HAS(body_text(), "<title>x</title>");
+    CHECK_HAS(head_text(), "Content-Type: text/html; charset=utf-8");
+    CHECK_HAS(head_text(),
+              "Content-Security-Policy: default-src 'none'; script-src 'sha256-x'\r\n");
+    CHECK_HAS(head_text(), "X-Content-Type-Options: nosniff");
+    CHECK_HAS(head_text(), "X-Frame-Options: DENY");
+    CHECK_INT(http(admin, "HEAD", "/?x=1", NULL, NULL), 200);
+    CHECK_INT(last.body_count, 0);
+    CHECK_INT(http(admin, "POST", "/", "{}", NULL), 401);
+    CHECK_INT(http(admin, "GET", "//", NULL, NULL), 401);
+    CHECK_INT(http(admin, "GET", "/v1/ping", NULL, NULL), 401);
+    CHECK_HAS(head_text(), "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'");
+    transport_admin_close(admin);
+    page = (struct transport_admin_page){.html = SPAN_EMPTY};
 }
 
 static void routes_become_operations(void)
@@ -677,6 +704,7 @@ int main(void)
     REQUIRE(easy != NULL);
 
     pages();
+    a_page_of_its_own();
     routes_become_operations();
     errors_have_a_status();
     who_may_ask();

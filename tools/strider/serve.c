@@ -15,6 +15,7 @@
 #include "tools/strider/config.h"
 #include "tools/strider/host.h"
 #include "tools/strider/input.h"
+#include "tools/strider/inspector/inspector.h"
 #include "tools/strider/logs.h"
 #include "tools/strider/project.h"
 #include "tools/strider/verbs.h"
@@ -46,6 +47,7 @@ struct server {
     struct relay relay;
     struct transport_front *front;
     struct transport_admin *admin;
+    struct inspector inspector;
     const char *tokens[TOKENS_MAX];
     size_t token_count;
     uint64_t born_us;
@@ -425,10 +427,14 @@ static int open_admin(struct server *server)
     if (admin_is_off(config)) {
         return CLI_DONE;
     }
+    if (inspector_init(&server->inspector) != RESULT_OK) {
+        return cli_complain("serve", CLI_FAILED, "no memory for the inspector");
+    }
     struct transport_admin_options options = {
         .url = config_text(config, CONFIG_ADMIN_LISTEN),
         .router = actor_runtime_router(server->host.runtime),
         .view = {.owner = server, .ready = view_ready, .metrics = view_metrics},
+        .page = {.html = server->inspector.html, .policy = server->inspector.policy},
         .tokens = server->tokens,
         .token_count = server->token_count,
         .request_bytes_max = config_number(config, CONFIG_FRONT_MAX_REQUEST),
@@ -466,6 +472,7 @@ static void close_server(struct server *server)
     if (server->admin != NULL) {
         transport_admin_close(server->admin);
     }
+    inspector_release(&server->inspector);
     if (server->front != NULL) {
         transport_front_close(server->front);
     }

@@ -68,6 +68,7 @@ struct transport_admin {
     struct proto_sink answers;
     struct proto_sink *router;
     struct transport_admin_view view;
+    struct transport_admin_page page;
     const char *const *tokens;
     size_t token_count;
     size_t request_bytes_max;
@@ -89,8 +90,9 @@ struct answer {
     uint16_t status;
     const char *content_type;
     struct span body;
-    bool close;      /* the connection cannot go on: its body was not read */
-    bool wait_a_bit; /* Retry-After */
+    const char *policy; /* Content-Security-Policy; NULL: nothing may be done with it */
+    bool close;         /* the connection cannot go on: its body was not read */
+    bool wait_a_bit;    /* Retry-After */
 };
 
 static enum result start_server(struct transport_admin *admin, const char *url, char error[256]);
@@ -108,6 +110,7 @@ static enum proto_error check_token(const struct transport_admin *admin, nng_htt
 static enum proto_error check_length(const struct transport_admin *admin, nng_http_req *request,
                                      size_t *body_bytes, char why[ROUTE_WHY_BYTES]);
 static void answer_page(struct transport_admin *admin, nng_aio *http, enum route_target target);
+static void answer_inspector(const struct transport_admin *admin, nng_aio *http);
 static void answer_refusal(nng_aio *http, enum proto_error error, const char *why, bool close);
 static void answer_status(nng_aio *http, uint16_t status, enum proto_error error, const char *why,
                           bool close);
@@ -136,6 +139,7 @@ enum result transport_admin_open(const struct transport_admin_options *options,
 {
     ASSERT(options->router != NULL && options->view.ready != NULL && options->view.metrics != NULL);
     ASSERT(options->request_bytes_max > 0 && options->timeout_ms > 0);
+    ASSERT(options->page.html.count == 0 || options->page.policy != NULL);
     *out = NULL;
     if (options->token_count == 0 && !transport_url_is_local(options->url)) {
         snprintf(error, 256,
@@ -153,6 +157,7 @@ enum result transport_admin_open(const struct transport_admin_options *options,
     admin->answers.send = on_answer;
     admin->router = options->router;
     admin->view = options->view;
+    admin->page = options->page;
     admin->tokens = options->tokens;
     admin->token_count = options->token_count;
     admin->request_bytes_max = options->request_bytes_max;
@@ -283,13 +288,16 @@ static void on_request(nng_aio *http)
     enum proto_error error = check_request(admin, request, target, &body_bytes, why);
     if (error != PROTO_ERROR_NONE) {
         answer_refusal(http, error, why, true);
-    } else if (target == ROUTE_UNKNOWN_PATH) {
+    } else if (target == ROUTE_UNKNOWN_PATH ||
+               (target == ROUTE_INSPECTOR && admin->page.html.count == 0)) {
         answer_status(http, 404, PROTO_ERROR_InvalidRequest, "no such path", body_bytes > 0);
     } else if (target == ROUTE_UNKNOWN_METHOD) {
         answer_status(http, 405, PROTO_ERROR_InvalidRequest, "this path has no such method",
                       body_bytes > 0);
     } else if (target == ROUTE_EVENTS) {
         listen_to_events(admin, http);
+    } else if (target == ROUTE_INSPECTOR) {
+        answer_inspector(admin, http);
     } else if (target != ROUTE_OPERATION) {
         answer_page(admin, http, target);
     } else {
@@ -348,7 +356,13 @@ static void start_operation(struct transport_admin *admin, nng_aio *http, size_t
     }
 }
 
-/* /healthz and /readyz are open: whoever watches over the process needs no token. */
+/* Whoever watches over the process needs no token, and a browser has none before it has the page
+ * that asks for it. */
+static bool is_open(enum route_target target)
+{
+    return target == ROUTE_HEALTH || target == ROUTE_READY || target == ROUTE_INSPECTOR;
+}
+
 static enum proto_error check_request(struct transport_admin *admin, nng_http_req *request,
                                       enum route_target target, size_t *body_bytes,
                                       char why[ROUTE_WHY_BYTES])
@@ -360,7 +374,7 @@ static enum proto_error check_request(struct transport_admin *admin, nng_http_re
     if (error == PROTO_ERROR_NONE) {
         error = check_origin(admin, request, why);
     }
-    if (error == PROTO_ERROR_NONE && target != ROUTE_HEALTH && target != ROUTE_READY) {
+    if (error == PROTO_ERROR_NONE && !is_open(target)) {
         error = check_token(admin, request, why);
     }
     return error;
@@ -456,6 +470,16 @@ static void answer_page(struct transport_admin *admin, nng_aio *http, enum route
     }
     finish(http, answer);
     arena_release(&arena);
+}
+
+static void answer_inspector(const struct transport_admin *admin, nng_aio *http)
+{
+    finish(http, (struct answer){
+                     .status = 200,
+                     .content_type = "text/html; charset=utf-8",
+                     .body = admin->page.html,
+                     .policy = admin->page.policy,
+                 });
 }
 
 static void answer_refusal(nng_aio *http, enum proto_error error, const char *why, bool close)
@@ -769,7 +793,7 @@ static void answer_value(nng_aio *http, struct span value, enum proto_spelling s
 /* The one way in which a response leaves; the body is copied. */
 static void finish(nng_aio *http, struct answer answer)
 {
-    static const struct {
+    const struct {
         const char *name;
         const char *value;
     } always[] = {
@@ -777,7 +801,8 @@ static void finish(nng_aio *http, struct answer answer)
         {"X-Content-Type-Options", "nosniff"},
         {"X-Frame-Options", "DENY"},
         {"Referrer-Policy", "no-referrer"},
-        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+        {"Content-Security-Policy",
+         answer.policy != NULL ? answer.policy : "default-src 'none'; frame-ancestors 'none'"},
     };
     nng_http_res *response = NULL;
     int code = nng_http_res_alloc(&response);

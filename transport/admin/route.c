@@ -39,6 +39,7 @@ struct row {
 };
 
 static const struct row rows[] = {
+    {"GET", "/", ROUTE_INSPECTOR, 0, 0},
     {"GET", "/healthz", ROUTE_HEALTH, 0, 0},
     {"GET", "/readyz", ROUTE_READY, 0, 0},
     {"GET", "/metrics", ROUTE_METRICS, 0, 0},
@@ -151,6 +152,9 @@ static struct span path_rest(const char *at)
 
 static bool path_matches(const char *pattern, const char *uri, struct span *id)
 {
+    if (*uri != '/') {
+        return false;
+    }
     for (unsigned parts = 0; parts < PARTS_MAX; parts++) {
         struct span expected = path_part(&pattern);
         if (span_is(expected, "**")) {
@@ -266,8 +270,7 @@ static uint32_t write_query(struct wire_writer *writer, const char *uri, struct 
 static void write_parameter(struct wire_writer *writer, struct span name, struct span value)
 {
     wire_write_string(writer, name);
-    bool is_number =
-        span_is(name, "limit") || span_is(name, "version") || span_is(name, "from");
+    bool is_number = span_is(name, "limit") || span_is(name, "version") || span_is(name, "from");
     if (is_number && value.count > 0 && value.count <= NUMBER_DIGITS) {
         int64_t number = 0;
         size_t index = 0;

@@ -11,6 +11,7 @@
 #define ROUTE_WHY_BYTES 256u
 
 enum route_target {
+    ROUTE_INSPECTOR,
     ROUTE_HEALTH,
     ROUTE_READY,
     ROUTE_METRICS,

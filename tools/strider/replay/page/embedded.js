@@ -3,5 +3,5 @@
   "use strict";
   const held = Story.parse(document.getElementById("data").textContent);
   Replay.open(held.replay, held.diagram);
-  addEventListener("hashchange", () => Replay.open(held.replay, held.diagram));
+  addEventListener("hashchange", () => Replay.goTo(Number(new URLSearchParams(location.hash.slice(1)).get("step"))));
 })();

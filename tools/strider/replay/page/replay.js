@@ -6,13 +6,15 @@ const Replay = (() => {
   const { make } = Tree;
   const $ = (id) => document.getElementById(id);
   const PLAY_MS = 900;
+  const LIVES = { WaitingForHuman: "Waiting for a person" }; /* what has a better name here */
   const WHY_MISSING = {
     underWay: "This step is under way: its snapshot comes when it ends.",
     notKept: "No snapshot: engine.stepBlobs keeps some steps only, or none.",
     absent: "No snapshot: no store has it. It was made without step blobs, or has been removed since.",
     unreadable: "The snapshot cannot be read: its bytes are damaged or of another version.",
   };
-  let story, diagram, index = 0, tab = "changes", timer = null;
+  let story = null, diagram = null, drawn = null, index = 0, tab = "changes", timer = null;
+  let opening = 0, drawing = 0; /* of these only the newest counts: drawing takes a while */
 
   const clock = (ms) => Number.isNaN(ms) ? "" : new Date(ms).toISOString().slice(11, 23);
   function span(ms) {
@@ -36,7 +38,7 @@ const Replay = (() => {
     $("title").textContent = about.process;
     $("execution").textContent = about.executionId;
     $("facts").replaceChildren(
-      pair("Status", make("span", `chip ${tone(about.status)}`, about.lifecycle === "WaitingForHuman" ? "Waiting for a person" : about.status)),
+      pair("Status", make("span", `chip ${tone(about.status)}`, about.suspended ? "Suspended" : LIVES[about.lifecycle] ?? about.status)),
       pair("Version", String(about.version)), pair("Run", String(about.run)),
       pair("Started", `${about.startedAt.slice(0, 10)} ${about.startedAt.slice(11, 19)} UTC`), pair("Took", span(end - start)));
     const missing = story.frames.filter((frame) => frame.missing && frame.missing !== "underWay").length;
@@ -83,7 +85,7 @@ const Replay = (() => {
     if (frame.instance) facts.push(pair("Instance", String(frame.instance)));
     if (token?.wait) facts.push(pair("Waits for", token.wait));
     if (token?.dueAt) facts.push(pair("Due", clock(Date.parse(token.dueAt))));
-    if (frame.snapshot) facts.push(pair("State", frame.snapshot.lifecycle));
+    if (frame.snapshot) facts.push(pair("State", LIVES[frame.snapshot.lifecycle] ?? frame.snapshot.lifecycle));
     $("measures").replaceChildren(...facts);
     pane();
   }
@@ -172,7 +174,7 @@ const Replay = (() => {
   function choose(name) { tab = name; pane(); $(`tab-${name}`).focus(); }
 
   function keys(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !story || document.body.dataset.view === "list") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !story || event.target.closest?.("dialog")) return;
     const inTabs = event.target.closest?.("[role=tablist]");
     const typing = event.target.matches?.("input:not([type=range]), textarea, select");
     if (typing || (event.target.id === "slider" && event.key.startsWith("Arrow"))) return;
@@ -207,30 +209,69 @@ const Replay = (() => {
 
   const wantedStep = () => Number(new URLSearchParams(location.hash.slice(1)).get("step")) || null;
 
-  /* Shows an execution; `address` makes the hash of a step. */
-  async function open(replay, xml, address) {
-    stop();
+  /* A click on a node goes to its next step, or else to its first. */
+  function select(id) {
+    const isHere = (frame, i) => frame.task === id && i > index;
+    const next = story.frames.findIndex(isHere);
+    const any = next >= 0 ? next : story.frames.findIndex((frame) => frame.task === id);
+    if (any >= 0) { stop(); go(any); }
+  }
+
+  /* The drawing stays as it is, with its zoom, as long as it is the same. */
+  async function draw(xml) {
+    if (diagram && drawn === xml) return;
+    const mine = ++drawing;
     diagram?.close();
     diagram = null;
+    drawn = xml;
+    let made = null;
+    try {
+      if (xml) made = await Diagram.open($("canvas"), xml);
+    } catch { /* it cannot be drawn: said below */ }
+    if (mine !== drawing) return made?.close();
+    diagram = made;
+    diagram?.select(select);
+    $("no-diagram").hidden = made !== null;
+  }
+
+  /* Where to stand: whoever looks at the last step of an execution that goes on follows it. */
+  function place(before) {
+    const isSame = before && before.about.executionId === story.about.executionId && before.about.run === story.about.run;
+    if (isSame && index >= before.frames.length - 1) return story.frames.length - 1;
+    const wanted = isSame ? before.frames[index].sequence : wantedStep();
+    const at = story.frames.findIndex((frame) => frame.sequence === wanted);
+    return at >= 0 ? at : story.frames.length - 1;
+  }
+
+  /* Shows an execution, or what has become of the one that is shown; `address` makes the hash of a step. */
+  async function open(replay, xml, address) {
+    const mine = ++opening;
+    await draw(xml);
+    if (mine !== opening) return;
+    const before = story;
     hash = address ?? hash;
     story = Story.make(replay);
-    $("no-diagram").hidden = true;
-    try {
-      if (!xml) throw new Error("no drawing");
-      diagram = await Diagram.open($("canvas"), xml);
-      diagram.select((id) => { const at = story.frames.findIndex((frame, i) => frame.task === id && i > index); const any = story.frames.findIndex((frame) => frame.task === id); if (any >= 0) { stop(); go(at >= 0 ? at : any); } });
-    } catch (error) {
-      $("no-diagram").hidden = false;
-    }
     head();
     list();
-    const wanted = wantedStep();
-    const at = story.frames.findIndex((frame) => frame.sequence === wanted);
-    go(at >= 0 ? at : story.frames.length - 1);
+    go(place(before));
     document.body.dataset.ready = "true";
+  }
+
+  function close() {
+    opening++;
+    drawing++;
+    stop();
+    diagram?.close();
+    diagram = story = drawn = null;
+  }
+
+  /* The address may name another step. */
+  function goTo(step) {
+    const at = story?.frames.findIndex((frame) => frame.sequence === step) ?? -1;
+    if (at >= 0) { stop(); go(at); }
   }
 
   wire();
   theme();
-  return { open };
+  return { open, goTo, close };
 })();

@@ -52,7 +52,11 @@ const Story = (() => {
   function chain(steps) {
     const made = steps.filter((step) => step.snapshot && !step.snapshot.payloadsLeftOut);
     made.sort((a, b) => (a.snapshot.eventSequence ?? a.sequence) - (b.snapshot.eventSequence ?? b.sequence) || a.sequence - b.sequence);
-    made.forEach((step, index) => { step.before = index > 0 ? made[index - 1] : null; });
+    made.forEach((step, index) => {
+      const before = index > 0 ? made[index - 1] : null;
+      if (step.before !== before) step.changes = undefined;
+      step.before = before;
+    });
   }
 
   const time = (text) => text ? Date.parse(text) : NaN;

@@ -1,0 +1,83 @@
+/*
+ * ask.js: what a person is asked in a dialog: to confirm, for JSON, for the token.
+ */
+const Ask = (() => {
+  "use strict";
+  const { $, make, button } = Parts;
+
+  /* `act` does it; the dialog stays, and says why, as long as that fails. Resolves to what act returned, or null: left. */
+  function open({ title, content, action, danger, act, must }) {
+    const dialog = $("dialog");
+    const error = make("div", "error");
+    error.setAttribute("role", "alert");
+    error.hidden = true;
+    const go = make("button", danger ? "danger" : "primary", action);
+    const heading = make("h2", "", title);
+    heading.id = "dialog-title";
+    return new Promise((resolve) => {
+      let result = null;
+      const leave = button("Cancel", "quiet", () => dialog.close());
+      const form = make("form", "", heading, ...content, error, make("div", "choices", must ? null : leave, go));
+      form.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        go.disabled = true;
+        error.hidden = true;
+        try {
+          result = await act();
+          dialog.close();
+        } catch (failed) {
+          error.replaceChildren(make("b", "", failed.code ?? "This cannot be sent"), failed.message);
+          error.hidden = false;
+        }
+        go.disabled = false;
+      });
+      form.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); } });
+      dialog.oncancel = (event) => { if (must) event.preventDefault(); };
+      dialog.onclose = () => { dialog.replaceChildren(); resolve(result); };
+      dialog.replaceChildren(form);
+      dialog.showModal();
+    });
+  }
+
+  function field(name, input) {
+    input.setAttribute("aria-label", name);
+    return make("label", "field", make("span", "", name), input);
+  }
+
+  /* Text of a JSON object, as it was written: numbers keep their digits. */
+  function jsonText(text) {
+    const value = text.trim() === "" ? {} : JSON.parse(text);
+    if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error("It must be an object: { … }");
+    return text.trim() === "" ? "{}" : text;
+  }
+
+  function json({ title, text, shown, name, action, act }) {
+    const editor = make("textarea", "json");
+    editor.rows = 8;
+    editor.spellcheck = false;
+    editor.value = "{\n  \n}";
+    const content = [text ? make("p", "muted", text) : null, shown ? make("div", "shown", shown) : null, field(name, editor)].filter(Boolean);
+    const answer = open({ title, content, action, act: () => act(jsonText(editor.value)) });
+    editor.focus();
+    editor.setSelectionRange(4, 4);
+    return answer;
+  }
+
+  function confirm({ title, text, action, danger, reason, act }) {
+    const input = make("input");
+    input.type = "text";
+    const content = [make("p", "", text), reason ? field("Reason (optional)", input) : null].filter(Boolean);
+    return open({ title, content, action, danger, act: () => act(input.value.trim()) });
+  }
+
+  function token(again) {
+    const input = make("input");
+    input.type = "password";
+    input.autocomplete = "off";
+    input.required = true;
+    const text = again ? "The engine does not know this token." : "This engine wants a token (auth.tokens). It is kept in this tab only.";
+    return open({ title: "Token", content: [make("p", "muted", text), field("Token", input)], action: "Continue", must: true, act: async () => input.value.trim() });
+  }
+
+  return { json, confirm, token, jsonText };
+})();
