@@ -3,7 +3,7 @@
  */
 const Execution = (() => {
   "use strict";
-  const { $, make, button, when, failure, gathered } = Parts;
+  const { $, make, button, when, failure, gathered, fill } = Parts;
   const STEPS_PAGE = 200, STEPS_MAX = 2000;
   const LIVES = ["Pending", "Running", "Suspended", "WaitingForHuman"];
   const VERBS = [
@@ -76,37 +76,42 @@ const Execution = (() => {
   }
 
   function verbs(one) {
-    $("verbs").replaceChildren(...VERBS.filter((verb) => verb.may(one.about)).map((verb) => button(verb.label, verb.danger ? "quiet hot" : "quiet", () => operate(one, verb))));
+    const now = VERBS.filter((verb) => verb.may(one.about));
+    fill($("verbs"), [one.id, now], () => now.map((verb) => button(verb.label, verb.danger ? "quiet hot" : "quiet", () => operate(one, verb))));
   }
 
   async function operate(one, verb) {
     const path = `${Api.execution(one.id)}/${verb.name}`;
     await Ask.confirm({ title: `${verb.label} ${one.about.process}?`, text: verb.text, action: verb.label, danger: verb.danger, reason: verb.reason,
-      act: (reason) => Api.post(path, JSON.stringify(reason ? { reason } : {})) });
+      act: (reason) => Api.post(path, JSON.stringify({ wait: "accepted", ...(reason ? { reason } : {}) })) });
     refreshSoon();
   }
 
   const KINDS = { human: "a person", callback: "a callback", timer: "a timer", retry: "its next attempt" };
   function waits(one) {
-    const items = (one.about.waiting ?? []).map((wait) => {
-      const item = make("li", "pending", make("b", "", wait.taskId), make("span", "", `waits for ${KINDS[wait.kind] ?? wait.kind}`),
-        make("span", "muted", "since ", when(wait.since)), wait.dueAt ? make("span", "muted", "due ", when(wait.dueAt)) : null);
-      if (wait.kind === "human" || wait.kind === "callback") item.append(button(wait.kind === "human" ? "Answer" : "Send callback", "small", () => answer(one.id, wait.taskId).then(refreshSoon)));
-      return item;
-    });
-    $("waits").replaceChildren(...items);
-    $("waits").hidden = items.length === 0;
+    const waiting = one.about.waiting ?? [];
+    fill($("waits"), [one.id, waiting], () => waiting.map((wait) => waitOf(one, wait)));
+    $("waits").hidden = waiting.length === 0;
+  }
+
+  function waitOf(one, wait) {
+    const item = make("li", "pending", make("b", "", wait.taskId), make("span", "", `waits for ${KINDS[wait.kind] ?? wait.kind}`),
+      make("span", "muted", "since ", when(wait.since)), wait.dueAt ? make("span", "muted", "due ", when(wait.dueAt)) : null);
+    const label = { human: "Answer", callback: "Send callback" }[wait.kind];
+    if (label) item.append(button(label, "small", () => answer(one.id, wait.taskId).then(refreshSoon)));
+    return item;
   }
 
   /* The answer to a task that waits; its data, when it is a person's. */
   async function answer(id, taskId) {
-    const { tasks } = await Api.call(Api.query("v1/tasks", { executionId: id }));
+    /* Its data helps, but it can be answered without. */
+    const { tasks } = await Api.call(Api.query("v1/tasks", { executionId: id })).catch(() => ({ tasks: [] }));
     const task = tasks.find((one) => one.taskId === taskId);
     return Ask.json({
       title: task?.taskName || taskId, name: "Payload (JSON)", action: "Send",
       text: `${task ? "The decision" : "The callback"} goes to ${taskId} of ${id}. Its payload stands in __resume afterwards.`,
       shown: task && Object.keys(task.data ?? {}).length > 0 ? Tree.show(task.data, []) : null,
-      act: (text) => Api.post(`${Api.execution(id)}/callback`, `{"taskId":${JSON.stringify(taskId)},"payload":${text}}`),
+      act: (text) => Api.post(`${Api.execution(id)}/callback`, `{"taskId":${JSON.stringify(taskId)},"wait":"accepted","payload":${text}}`),
     });
   }
 
@@ -119,7 +124,8 @@ const Execution = (() => {
     open = { id, about: null, steps: [], diagram: null, version: null };
     $("title").textContent = "";
     $("execution").textContent = id;
-    for (const part of ["facts", "verbs", "waits", "steps"]) $(part).replaceChildren();
+    for (const part of ["facts", "steps"]) $(part).replaceChildren();
+    for (const part of ["verbs", "waits"]) fill($(part), null, () => []);
     await refresh();
   }
 

@@ -5,9 +5,10 @@ const Executions = (() => {
   "use strict";
   const { $, make, link, button, when, chip, table, row, heading, empty, shell, failure } = Parts;
   const PAGE = 50, ROWS_MAX = 2000;
+  const FRESH_MAX = 200; /* that are put on top by themselves */
   const STATUSES = ["Running", "Waiting", "Completed", "Error", "Stopped"];
   const LIFECYCLES = ["Running", "Suspended", "WaitingForHuman", "Completed", "Failed"];
-  let shown = null; /* { filter, rows: Map of id to { value, element }, body, cursor } while the list is seen */
+  let shown = null; /* while the list is seen: its filter, its rows by id, news that are not drawn yet, how many came by themselves */
 
   const address = (filter) => `#${Api.query("", { view: "executions", ...filter }).slice(1)}`;
   const filterOf = (parameters) => Object.fromEntries(["status", "lifecycle", "process"].map((name) => [name, parameters.get(name) ?? ""]));
@@ -84,7 +85,7 @@ const Executions = (() => {
   async function show(parameters) {
     const filter = filterOf(parameters);
     const { body, element } = table(["Status", "Process", "Execution", "At", "Started", "Updated"], []);
-    const list = shown = { filter, rows: new Map(), body, cursor: null };
+    const list = shown = { filter, rows: new Map(), news: new Map(), fresh: 0, body, cursor: null };
     const none = make("div");
     none.id = "none";
     none.hidden = true;
@@ -93,20 +94,37 @@ const Executions = (() => {
       try { await more(list); } catch (error) { next.before(failure(error)); }
       next.disabled = false;
     });
+    const again = button("Many more have started: show them", "quiet", () => show(parameters));
+    again.id = "fresh";
+    again.hidden = true;
     next.id = "more";
     next.hidden = true;
-    $("page").replaceChildren(heading("Executions"), filters(filter), element, none, next);
+    $("page").replaceChildren(heading("Executions"), filters(filter), again, element, none, next);
     await more(list);
   }
 
-  /* An audit message holds all that a row shows. */
+  /* An audit message holds all that a row shows. Of many for one execution only the newest is drawn. */
   function onEvent(event) {
-    if (!shown || !event.messageId || shown.rows.size >= ROWS_MAX) return;
-    const held = shown.rows.get(event.executionId);
-    if (held ? !isNewer(event, held.value) : !matches(shown.filter, event)) return;
-    const element = put({ ...held?.value, errorCode: null, ...event }, "prepend");
+    if (!shown || !event.messageId) return;
+    const held = shown.news.get(event.executionId);
+    if (held && !isNewer(event, held)) return;
+    if (shown.news.size === 0) requestAnimationFrame(draw);
+    shown.news.set(event.executionId, { ...held, errorCode: null, ...event });
+  }
+
+  function draw() {
+    if (!shown) return;
+    for (const value of shown.news.values()) drawOne(value);
+    shown.news.clear();
+    $("fresh").hidden = shown.fresh < FRESH_MAX;
+  }
+
+  function drawOne(value) {
+    const held = shown.rows.get(value.executionId);
+    if (held ? !isNewer(value, held.value) : !matches(shown.filter, value)) return;
+    if (!held && shown.fresh++ >= FRESH_MAX) return;
+    put({ ...held?.value, ...value }, "prepend").classList.add("fresh");
     $("none").hidden = true;
-    element.classList.add("fresh");
   }
 
   return { show, onEvent, start, hide() { shown = null; } };

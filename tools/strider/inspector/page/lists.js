@@ -3,7 +3,7 @@
  */
 const Tasks = (() => {
   "use strict";
-  const { $, make, link, button, when, table, row, heading, empty, gathered, failure } = Parts;
+  const { $, make, link, button, when, table, row, heading, empty, gathered, failure, fill } = Parts;
   let isShown = false;
 
   function rowOf(task) {
@@ -14,20 +14,27 @@ const Tasks = (() => {
       ["", button("Answer", "small", () => Execution.answer(task.executionId, task.taskId).then(refreshSoon))]]);
   }
 
+  const list = (tasks) => tasks.length > 0 ? table(["Task", "Process", "Execution", "For", "Since", "Due", ""], tasks.map(rowOf)).element
+    : empty("Nobody is waited for", make("p", "", "A user task that is reached shows up here, with its data and whom it is for."));
+
   async function refresh() {
-    if (!isShown) return;
-    let content;
+    const held = $("tasks");
+    if (!isShown || !held) return;
     try {
       const { tasks } = await Api.call("v1/tasks");
-      content = tasks.length > 0 ? table(["Task", "Process", "Execution", "For", "Since", "Due", ""], tasks.map(rowOf)).element
-        : empty("Nobody is waited for", make("p", "", "A user task that is reached shows up here, with its data and whom it is for."));
-    } catch (error) { content = failure(error); }
-    if (isShown) $("page").replaceChildren(heading("Tasks for people"), content);
+      fill(held, tasks, () => [list(tasks)]);
+    } catch (error) { fill(held, [error.code, error.message], () => [failure(error)]); }
   }
   const refreshSoon = gathered(refresh, 250);
 
   return {
-    show() { isShown = true; return refresh(); },
+    show() {
+      const held = make("div");
+      held.id = "tasks";
+      isShown = true;
+      $("page").replaceChildren(heading("Tasks for people"), held);
+      return refresh();
+    },
     onEvent(event) { if (isShown && event.event !== "step" && !$("dialog").open) refreshSoon(); },
     hide() { isShown = false; },
   };

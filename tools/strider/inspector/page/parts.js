@@ -59,18 +59,31 @@ const Parts = (() => {
   const shell = (text) => make("pre", "shell", text);
   const failure = (error) => { const box = make("div", "error", make("b", "", error.code ?? "Error"), error.message); box.setAttribute("role", "alert"); return box; };
 
-  /* At most one run at a time, and one more behind it when it was asked for meanwhile. */
+  /* At most one run at a time, and one more behind it when it was asked for meanwhile. It rests as long as it worked: however
+   * much happens, the engine is not asked all the time. */
   function gathered(work, delay) {
     let timer = null, running = false, again = false;
     async function run() {
+      const began = performance.now();
       timer = null;
       running = true;
       again = false;
-      try { await work(); } finally { running = false; if (again) start(); }
+      try { await work(); } finally {
+        running = false;
+        if (again) timer = setTimeout(run, Math.max(delay, performance.now() - began));
+      }
     }
-    function start() { if (running) again = true; else timer ??= setTimeout(run, delay); }
-    return start;
+    return () => { if (running) again = true; else timer ??= setTimeout(run, delay); };
   }
 
-  return { $, make, link, button, when, tick, chip, table, row, heading, empty, shell, failure, gathered };
+  /* Shows what `value` became, if it became something else: what has the focus or is open stays. */
+  const shown = new WeakMap();
+  function fill(element, value, build) {
+    const key = JSON.stringify(value);
+    if (shown.get(element) === key) return;
+    element.replaceChildren(...build());
+    shown.set(element, key);
+  }
+
+  return { $, make, link, button, when, tick, chip, table, row, heading, empty, shell, failure, gathered, fill };
 })();

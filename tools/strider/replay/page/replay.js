@@ -14,6 +14,7 @@ const Replay = (() => {
     unreadable: "The snapshot cannot be read: its bytes are damaged or of another version.",
   };
   let story = null, diagram = null, drawn = null, index = 0, tab = "changes", timer = null;
+  let inPane = [];
   let opening = 0, drawing = 0; /* of these only the newest counts: drawing takes a while */
 
   const clock = (ms) => Number.isNaN(ms) ? "" : new Date(ms).toISOString().slice(11, 23);
@@ -61,7 +62,9 @@ const Replay = (() => {
       button.addEventListener("click", () => { stop(); go(i); });
       return make("li", "", button);
     });
+    const focused = [...$("steps").children].findIndex((item) => item.contains(document.activeElement));
     $("steps").replaceChildren(...items);
+    items[focused]?.firstChild.focus({ preventScroll: true });
     $("slider").max = String(Math.max(1, story.frames.length));
   }
 
@@ -100,6 +103,10 @@ const Replay = (() => {
       button.tabIndex = name === tab ? 0 : -1;
       button.replaceChildren(name[0].toUpperCase() + name.slice(1), ...(counts[name] === "" ? [] : [make("span", "count", String(counts[name]))]));
     }
+    /* What is open in it stays open when the same is shown again. */
+    const now = [tab, frame.step, frame.step.before];
+    if (now.every((one, i) => one === inPane[i])) return;
+    inPane = now;
     $("pane").setAttribute("aria-labelledby", `tab-${tab}`);
     $("pane").replaceChildren(!frame.snapshot ? make("p", "empty", WHY_MISSING[frame.missing] ?? "No snapshot.")
       : frame.snapshot.payloadsLeftOut && tab !== "tokens" ? make("p", "empty", "Payloads are left out behind the 1,000th instance of a multi-instance activity.")
