@@ -186,7 +186,8 @@ static void answers_that_are_no_json_are_explained(const char *directory, struct
         {"UTF-16", "{\0}\0", 4, "must be UTF-8"},
         {"a BOM before JSON", "\xef\xbb\xbf{\"response\":{}}", 0, NULL},
         {"HTML", "<html>502</html>", 0, "at line 1 column 1, near \\\"<html>502</html>\\\""},
-        {"half of it", "{\"response\":{\"a\":", 0, "at line 1 column 18"},
+        {"half of it", "{\"response\":{\"a\":", 0,
+         "at line 1 column 18, behind \\\"{'response':{'a':\\\""},
         {"a key twice", "{\"response\":{},\"response\":{}}", 0, NULL},
         {"10,000 arrays", nested, 20000, "nested too deeply at line 1 column"},
     };

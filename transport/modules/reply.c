@@ -19,7 +19,8 @@ static bool is_msgpack(struct span body, const char *content_type);
 static bool read_msgpack(struct span body, struct span *value, char reason[REPLY_REASON_BYTES]);
 static bool read_json(struct span body, struct arena *arena, struct span *value,
                       char reason[REPLY_REASON_BYTES]);
-static void sample_at(struct span body, size_t offset, char sample[SAMPLE_BYTES + 1]);
+static bool sample_at(struct span body, size_t offset, char sample[SAMPLE_BYTES + 1]);
+static bool sample_behind(struct span body, size_t offset, char sample[SAMPLE_BYTES + 1]);
 
 bool reply_read(struct span body, const char *content_type, struct arena *arena, struct span *value,
                 char reason[REPLY_REASON_BYTES])
@@ -73,35 +74,60 @@ static bool read_json(struct span body, struct arena *arena, struct span *value,
         return false;
     }
     const char *problem = error.reason != NULL ? error.reason : "malformed";
-    char sample[SAMPLE_BYTES + 1];
-    sample_at(body, error.offset, sample);
+    int count = snprintf(reason, REPLY_REASON_BYTES, "reply is not JSON: %s at ", problem);
+    size_t room = REPLY_REASON_BYTES - (size_t)count;
     /* Text that is no UTF-8 makes no sample: its place says more. */
     if (strstr(problem, "UTF-8") != NULL) {
-        snprintf(reason, REPLY_REASON_BYTES, "reply is not JSON: %s at byte %zu", problem,
-                 error.offset);
-    } else if (sample[0] == '\0') {
-        snprintf(reason, REPLY_REASON_BYTES, "reply is not JSON: %s at line %u column %u", problem,
-                 error.line, error.column);
-    } else {
-        snprintf(reason, REPLY_REASON_BYTES,
-                 "reply is not JSON: %s at line %u column %u, near \"%s\"", problem, error.line,
-                 error.column, sample);
+        snprintf(reason + count, room, "byte %zu", error.offset);
+        return false;
     }
+    char sample[SAMPLE_BYTES + 1];
+    bool is_near = sample_at(body, error.offset, sample);
+    bool is_sampled = is_near || sample_behind(body, error.offset, sample);
+    snprintf(reason + count, room, "line %u column %u%s%s%s", error.line, error.column,
+             !is_sampled ? ""
+             : is_near   ? ", near \""
+                         : ", behind \"",
+             is_sampled ? sample : "", is_sampled ? "\"" : "");
     return false;
 }
 
-/* The bytes from `offset` on, to the end of the line, as printable ASCII. */
-static void sample_at(struct span body, size_t offset, char sample[SAMPLE_BYTES + 1])
+static bool is_line_end(uint8_t byte)
 {
-    size_t count = 0;
-    for (size_t index = offset; index < body.count && count < SAMPLE_BYTES; index++) {
+    return byte == '\n' || byte == '\r';
+}
+
+/* Bytes as printable ASCII; false when there are none. */
+static bool sample_between(struct span body, size_t begin, size_t end,
+                           char sample[SAMPLE_BYTES + 1])
+{
+    for (size_t index = begin; index < end; index++) {
         uint8_t byte = body.bytes[index];
-        if (byte == '\n' || byte == '\r') {
-            break;
-        }
-        sample[count++] = byte < 0x20 || byte > 0x7e ? '?' : (char)(byte == '"' ? '\'' : byte);
+        sample[index - begin] =
+            byte < 0x20 || byte > 0x7e ? '?' : (char)(byte == '"' ? '\'' : byte);
     }
-    sample[count] = '\0';
+    sample[end - begin] = '\0';
+    return end > begin;
+}
+
+/* From `offset` on, to the end of the line. */
+static bool sample_at(struct span body, size_t offset, char sample[SAMPLE_BYTES + 1])
+{
+    size_t end = offset;
+    while (end < body.count && end - offset < SAMPLE_BYTES && !is_line_end(body.bytes[end])) {
+        end++;
+    }
+    return sample_between(body, offset, end, sample);
+}
+
+/* What stands before `offset` in its line: where a reply is cut off, that tells more. */
+static bool sample_behind(struct span body, size_t offset, char sample[SAMPLE_BYTES + 1])
+{
+    size_t begin = offset;
+    while (begin > 0 && offset - begin < SAMPLE_BYTES && !is_line_end(body.bytes[begin - 1])) {
+        begin--;
+    }
+    return sample_between(body, begin, offset, sample);
 }
 
 int64_t reply_retry_after_ms(const char *header, int64_t unix_s)

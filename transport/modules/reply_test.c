@@ -60,6 +60,8 @@ Test(reply, reason_says_what_and_where)
         {"{\"a\":\"x\xff\"}", "reply is not JSON: invalid UTF-8 at byte 7"},
         {"<html>", "at line 1 column 1, near \"<html>\""},
         {"{\n \"a\": nope}", "at line 2 column"},
+        {"{\n \"a\":", "at line 2 column 6, behind \" 'a':\""},
+        {"[1,\n", "at line 2 column 1"},
         {"{\"a\":\"\x01\"}", "reply is not JSON: "},
         {"", "reply is empty: a module with nothing to say answers 204"},
     };
