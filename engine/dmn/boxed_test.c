@@ -302,6 +302,28 @@ Test(boxed, what_cannot_be_read_is_refused_by_name)
     }
 }
 
+Test(boxed, more_names_than_can_be_looked_through_are_refused)
+{
+    static const char entry[] = ENTRY("a", L("1"));
+    static const char head[] = "<definitions xmlns='https://www.omg.org/spec/DMN/20211108/MODEL/'>"
+                               "<decision id='d' name='d'><context>";
+    static const char tail[] = "</context></decision></definitions>";
+    enum { ENTRIES = 5000 };
+    char *text = arena_alloc(&arena, sizeof head + ENTRIES * sizeof entry + sizeof tail);
+    cr_assert_not_null(text);
+    char *end = stpcpy(text, head);
+    for (int i = 0; i < ENTRIES; i++) {
+        end = stpcpy(end, entry);
+    }
+    stpcpy(end, tail);
+
+    struct span problems = value_of(span_text(text));
+
+    cr_expect_eq(report.errors, 1, "%.*s", SPAN_ARG(problems));
+    cr_expect(memmem(problems.bytes, problems.count, "more than 4096 names", 20) != NULL, "%.*s",
+              SPAN_ARG(problems));
+}
+
 /* In either order of bytes, with its mark or without. */
 static struct span utf16(const char *text, bool low_first, bool marked)
 {

@@ -6,6 +6,7 @@
 #include "engine/expression/evaluate.h"
 
 #define DMN_DECISIONS_MAX 1000u /* decisions and knowledge models of one file */
+#define DMN_NAMES_MAX     4096u /* around one expression: each of its words is held against all */
 #define DMN_CLAUSES_MAX   256u  /* inputs, or outputs, of one table */
 #define DMN_RULES_MAX     50000u
 

@@ -47,6 +47,15 @@ void engine_dmn_add_name(struct dmn_reading *reading, struct span name)
     if (name.count == 0) {
         return;
     }
+    if (reading->name_count == DMN_NAMES_MAX) {
+        if (!reading->has_too_many_names) {
+            engine_dmn_complain(reading, reading->root, SPAN_EMPTY, "too-many",
+                                "more than %u names of decisions, data and entries in one place",
+                                DMN_NAMES_MAX);
+        }
+        reading->has_too_many_names = true;
+        return;
+    }
     if (reading->name_count == reading->name_capacity) {
         uint32_t capacity = reading->name_capacity == 0 ? NAMES_FIRST : reading->name_capacity * 2;
         struct span *names =

@@ -13,7 +13,8 @@ struct dmn_reading {
     struct span *names; /* of decisions, knowledge models, input data, then parameters */
     uint32_t name_count;
     uint32_t name_capacity;
-    struct dmn_type *types; /* item definitions, by the names below */
+    bool has_too_many_names; /* and that was said */
+    struct dmn_type *types;  /* item definitions, by the names below */
     struct span *type_names;
     uint32_t type_count;
 };
