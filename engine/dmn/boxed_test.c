@@ -271,6 +271,8 @@ Test(boxed, what_cannot_be_read_is_refused_by_name)
         {MODEL(D("d", "<invocation>" L("f") "<binding>" L("1") "</binding></invocation>")),
          "[no-name]"},
         {MODEL(D("d", "<invocation/>")), "[no-logic]"},
+        {MODEL(D("d", "<list><literalExpression><importedValues/></literalExpression></list>")),
+         "\"d\" imports values"},
         {MODEL(D("d", "<relation><column name='a'/><row>" L("1") L("2") "</row></relation>")),
          "a row of \"d\" has 2 cells for 1 columns"},
         {MODEL(D("d", "<conditional><if>" L("true") "</if><then>" L("1") "</then></conditional>")),

@@ -83,6 +83,12 @@ static const struct expression_node *make_null(struct dmn_reading *reading)
 static const struct expression_node *read_literal(struct dmn_reading *reading,
                                                   struct xml_element *element, struct span decision)
 {
+    if (engine_dmn_child(element, NULL, "importedValues") != NULL) {
+        engine_dmn_complain(reading, element, decision, "unsupported-element",
+                            "\"%.*s\" imports values: write them into this file",
+                            SPAN_ARG(decision));
+        return NULL;
+    }
     return engine_xml_child_text(element, XML_UNKNOWN, "text").count == 0
                ? make_null(reading)
                : engine_dmn_compile(reading, element, decision, ENGINE_DIALECT_FEEL);
