@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "actors/drain/state_drain.h"
+#include "actors/recovery_positions.h"
 #include "actors/table.h"
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
@@ -578,72 +579,6 @@ static enum result recover_all(struct recovering *recovering, uint64_t indexed)
     return result;
 }
 
-/* ---- positions ---- */
-
-/* A position outside of the journal means that data directories were mixed, or files were deleted:
- * say so, do what is possible. */
-static uint64_t within(const struct storage_journal *log, uint64_t position, const char *drain)
-{
-    struct storage_journal *journal = (struct storage_journal *)log;
-    uint64_t begin = log->ops->begin(journal);
-    uint64_t end = log->ops->end(journal);
-    if (position >= begin && position <= end) {
-        return position;
-    }
-    if (position != 0) {
-        log_line(LOG_CRITICAL, "JOURNAL-DOES-NOT-FIT", "drain=%s position=%llu begin=%llu end=%llu",
-                 drain, (unsigned long long)position, (unsigned long long)begin,
-                 (unsigned long long)end);
-    }
-    return position < begin ? begin : end;
-}
-
-/* While there was no bus nothing was kept for it. */
-static enum result read_bus_position(const struct actor_recovery_options *options, uint64_t *at)
-{
-    *at = PROTO_DRAIN_OFF;
-    if (!options->bus) {
-        return RESULT_OK;
-    }
-    uint64_t begin = options->log->ops->begin(options->log);
-    enum result result = actor_position_read(options->state, ACTOR_POSITION_BUS, at);
-    if (result == RESULT_OK && *at < begin) {
-        log_line(LOG_WARN, "BUS-BEGINS-LATER", "position=%llu begin=%llu", (unsigned long long)*at,
-                 (unsigned long long)begin);
-        *at = begin;
-    }
-    *at = within(options->log, *at, "bus");
-    return result;
-}
-
-static enum result read_positions(const struct actor_recovery_options *options,
-                                  struct actor_positions *positions)
-{
-    uint64_t *at = positions->at;
-    enum result result =
-        actor_position_read(options->state, ACTOR_POSITION_STATE, &at[PROTO_DRAIN_STATE]);
-    if (result == RESULT_OK) {
-        result = actor_position_read(options->state, ACTOR_POSITION_BLOB, &at[PROTO_DRAIN_BLOB]);
-    }
-    if (result != RESULT_OK) {
-        return result;
-    }
-    if (options->index_elsewhere) {
-        /* It may be away, and its position may be another data directory's. What the journal still
-         * has is more than it lacks, and it takes nothing twice. */
-        at[PROTO_DRAIN_AUDIT] = options->log->ops->begin(options->log);
-    } else {
-        result = options->index->ops->position(options->index, &at[PROTO_DRAIN_AUDIT]);
-    }
-    if (result == RESULT_OK) {
-        result = read_bus_position(options, &at[PROTO_DRAIN_BUS]);
-    }
-    at[PROTO_DRAIN_STATE] = within(options->log, at[PROTO_DRAIN_STATE], "state");
-    at[PROTO_DRAIN_BLOB] = within(options->log, at[PROTO_DRAIN_BLOB], "blob");
-    at[PROTO_DRAIN_AUDIT] = within(options->log, at[PROTO_DRAIN_AUDIT], "audit");
-    return result;
-}
-
 /* ---- all of it ---- */
 
 static void release(struct recovering *recovering)
@@ -694,7 +629,7 @@ enum result actor_recover(const struct actor_recovery_options *options,
     actor_table_init(&recovering.messages);
     arena_init(&recovering.scratch, 4096, LIMIT_FRAME_BYTES * 4ul);
     const char *what = "the drains' positions";
-    enum result result = read_positions(options, positions);
+    enum result result = actor_recover_positions(options, positions);
     if (result == RESULT_OK) {
         what = "the definitions";
         result = options->state->ops->scan(options->state, STORAGE_DEFINITIONS, SPAN_EMPTY,

@@ -97,6 +97,9 @@ enum result storage_lmdb_open(const char *directory, uint64_t map_bytes,
     if (code == 0) {
         code = widen_cut_file(store);
     }
+    if (code == 0) { /* a kill in a commit may have left its end in the page cache only */
+        code = mdb_env_sync(store->env, 1);
+    }
     result = code == 0 ? open_tables(store, table_names) : result_of(store, code);
     if (result != RESULT_OK) {
         storage_lmdb_close(store);

@@ -277,7 +277,7 @@ void sim_machine_boot(struct sim *sim)
     machine->boot++;
     machine->alive = true;
     machine->running = true;
-    machine->effects_left = UINT64_MAX; /* recovery itself changes nothing */
+    machine->effects_left = UINT64_MAX; /* recovery itself changes nothing, it only flushes */
     sim_trace(sim, "process %u starts, %u shards%s%s", machine->boot, machine->shard_count,
               machine->durable ? "" : ", not durable", machine->audited ? "" : ", no audit");
     make_shards(sim, machine);

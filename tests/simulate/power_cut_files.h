@@ -10,7 +10,7 @@
  *   … start it again on the same layer and check what it promised …
  *
  * An operation is one call that changes something: open (with a reservation or of a new name),
- * write, sync, sync_directory, rename, remove. One thread.
+ * write, sync (of what is not durable yet), sync_directory, rename, remove. One thread.
  */
 #ifndef TESTS_SIMULATE_POWER_CUT_FILES_H
 #define TESTS_SIMULATE_POWER_CUT_FILES_H

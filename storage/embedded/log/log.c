@@ -97,9 +97,13 @@ static enum result take_up(struct storage_log *log, struct storage_journal_repor
     } else {
         struct storage_segment *newest = storage_segments_newest(&log->segments);
         result = storage_log_recover(log->files, newest, &recovered);
-        /* After a kill it may be in the page cache only, and from now on it is acted on. */
+        /* After a kill it may be in the page cache only, and from now on it is acted on; so may
+         * the files before it, if that process was not durable. */
         if (result == RESULT_OK) {
             result = log->files->sync(log->files, newest->handle, true);
+        }
+        if (result == RESULT_OK) {
+            result = storage_segments_sync_older(&log->segments);
         }
         if (result == RESULT_OK) {
             result = log->files->sync_directory(log->files);
