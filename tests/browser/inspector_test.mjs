@@ -1,6 +1,6 @@
 /*
  * inspector_test.mjs: the inspector of a running engine, under real clicks and keys. The engine is at $ADMIN and has the order "one"
- * that waits for a person, "<img src=x>" in what it holds, and one that failed, "lost". $TOKEN, where it wants one.
+ * that waits for a person, "<img src=x>" in what it holds, "strange", whose ids no XML allows, and "lost", which has failed. $TOKEN, where it wants one.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -36,7 +36,7 @@ if (TOKEN) {
 }
 
 test("the list shows the executions, newest first", async () => {
-  await page.until("document.querySelectorAll('tbody tr').length === 2");
+  await page.until("document.querySelectorAll('tbody tr').length === 3");
   assert.match(await page.text("tbody tr:first-child"), /lost/);
   assert.match(await page.text("tbody tr:last-child"), /Waiting for a person/);
   await sees("#live", "Live");
@@ -110,13 +110,23 @@ test("tasks of people are listed and lead to their execution", async () => {
   await go("view=tasks");
   await sees("tbody", "Approve the order");
   assert.match(await page.text("tbody"), /clerk, sales/);
-  assert.equal(await page.count("tbody tr"), 1);
+  assert.equal(await page.count("tbody tr"), 2);
 });
 
 test("definitions show their triggers", async () => {
   await go("view=definitions");
   await sees("tbody", "orders/new");
   await sees("tbody", "0 0 3 * * *");
+});
+
+test("what has ids that XML does not allow is drawn and marked, too", async () => {
+  await go("execution=strange");
+  await sees("#step-id, #step-name", "two <b>");
+  await page.until("document.querySelectorAll('.djs-element.djs-connection').length === 2");
+  assert.equal(await page.count(".djs-element.djs-shape.waits"), 1);
+  assert.equal(await page.count(".djs-element.djs-connection.visited"), 1);
+  await page.click(".djs-element.djs-shape.visited:not(.waits) .djs-hit");
+  await sees("#step-number", "Step 1 of 2");
 });
 
 test("one that failed says why and can be aborted no more", async () => {

@@ -26,9 +26,16 @@ cat >"$scratch/projects/more/hook.json" <<'END'
  "edges": [{"id": "1", "source": "w", "target": "ask"}]}
 END
 
+cat >"$scratch/projects/more/odd.json" <<'END'
+{"id": "odd", "nodes": [{"id": "1", "type": "trigger_manual"}, {"id": "two <b>", "type": "human_task"}, {"id": "größe", "type": "human_task"}],
+ "edges": [{"id": "10", "source": "1", "target": "two <b>"}, {"id": "20", "source": "two <b>", "target": "größe"}]}
+END
+
 # fill: the executions that inspector_test.mjs tells of.
 fill() {
     run start order --project shop --workspace shop --id one --request '{"total": 250, "note": "<img src=x>", "</script>": "<b>"}'
+    exits 0
+    run start odd --id strange
     exits 0
     run start stuck --id lost
     exits 0

@@ -28,6 +28,7 @@ PART(style_inspector, "inspector/page/inspector.css")
 PART(script_viewer, "replay/vendor/bpmn-navigated-viewer.production.min.js")
 PART(script_story, "replay/page/story.js")
 PART(script_tree, "replay/page/tree.js")
+PART(script_names, "replay/page/names.js")
 PART(script_diagram, "replay/page/diagram.js")
 PART(script_replay, "replay/page/replay.js")
 PART(script_embedded, "replay/page/embedded.js")
@@ -53,6 +54,7 @@ static const struct {
     [PAGE_SCRIPT_VIEWER] = {page_script_viewer, page_script_viewer_end},
     [PAGE_SCRIPT_STORY] = {page_script_story, page_script_story_end},
     [PAGE_SCRIPT_TREE] = {page_script_tree, page_script_tree_end},
+    [PAGE_SCRIPT_NAMES] = {page_script_names, page_script_names_end},
     [PAGE_SCRIPT_DIAGRAM] = {page_script_diagram, page_script_diagram_end},
     [PAGE_SCRIPT_REPLAY] = {page_script_replay, page_script_replay_end},
     [PAGE_SCRIPT_EMBEDDED] = {page_script_embedded, page_script_embedded_end},

@@ -19,6 +19,7 @@ enum page_part {
     PAGE_SCRIPT_VIEWER,
     PAGE_SCRIPT_STORY,
     PAGE_SCRIPT_TREE,
+    PAGE_SCRIPT_NAMES,
     PAGE_SCRIPT_DIAGRAM,
     PAGE_SCRIPT_REPLAY,
     PAGE_SCRIPT_EMBEDDED, /* what a replay alone has */

@@ -34,7 +34,8 @@ const Diagram = (() => {
   async function open(container, xml) {
     const viewer = new BpmnJS({ container, bpmnRenderer: { defaultFillColor: "var(--node)", defaultStrokeColor: "var(--ink)", defaultLabelColor: "var(--text)" },
       textRenderer: { defaultStyle: { fontFamily: "Arial, Helvetica, \"Liberation Sans\", sans-serif" } } });
-    await viewer.importXML(xml);
+    const names = Names.legal(xml);
+    await viewer.importXML(names.xml);
     const canvas = viewer.get("canvas");
     const registry = viewer.get("elementRegistry");
     const overlays = viewer.get("overlays");
@@ -43,35 +44,38 @@ const Diagram = (() => {
     widen(viewer, registry);
     const fit = () => { canvas.resized(); canvas.zoom("fit-viewport", "auto"); canvas.zoom(Math.min(canvas.zoom() * 0.95, 1.4), "auto"); };
 
+    const find = (id) => registry.get(names.drawn(id));
     const mark = (id, name) => {
-      if (!registry.get(id)) return;
-      canvas.addMarker(id, name);
-      marked.push(id);
+      const element = find(id);
+      if (!element) return;
+      canvas.addMarker(element, name);
+      marked.push(element);
     };
     const badge = (id, position, className, text, title) => {
-      if (!registry.get(id) || registry.get(id).waypoints) return;
+      const element = find(id);
+      if (!element || element.waypoints) return;
       const html = document.createElement("div");
       html.className = className;
       html.textContent = text;
       html.title = title;
-      overlays.add(id, "replay", { position, html, scale: { min: 0.7, max: 1.2 } });
+      overlays.add(element, "replay", { position, html, scale: { min: 0.7, max: 1.2 } });
     };
 
     /* A join consumes a token of each of its flows: those whose source has been passed. */
     const flowsInto = (element, visits) => (element?.incoming ?? []).filter((flow) => flow.type === "bpmn:SequenceFlow" &&
-      visits.nodes.has(flow.source.id) && (flow.source.outgoing ?? []).length === 1).map((flow) => flow.id);
+      visits.nodes.has(names.meant(flow.source.id)) && (flow.source.outgoing ?? []).length === 1).map((flow) => flow.id);
 
     function show(story, index) {
       const frame = story.frames[index];
       const visits = story.visits(index);
-      for (const id of marked) for (const name of MARKS) canvas.removeMarker(id, name);
+      for (const element of marked) for (const name of MARKS) canvas.removeMarker(element, name);
       marked = [];
       overlays.remove({ type: "replay" });
       for (const [id, count] of visits.nodes) {
-        const element = registry.get(id);
+        const element = find(id);
         mark(id, "visited");
         if (count > 1) badge(id, { bottom: -4, right: 0 }, "visits", `×${count}`, `entered ${count} times`);
-        for (const flow of element?.incoming ?? []) if (visits.flows.has(flow.id)) mark(flow.id, "visited");
+        for (const flow of element?.incoming ?? []) if (visits.flows.has(names.meant(flow.id))) mark(flow.id, "visited");
         if ((element?.incoming ?? []).length > 1 && /Gateway$/.test(element.type)) for (const flow of flowsInto(element, visits)) mark(flow, "visited");
       }
       for (const id of visits.flows) mark(id, "visited");
@@ -94,13 +98,13 @@ const Diagram = (() => {
       for (const [id, { count, state }] of places) {
         if (state === "waits") mark(id, "waits");
         if (state === "fails") mark(id, "failed");
-        badge(id, { top: 0, left: (registry.get(id)?.width ?? 0) / 2 }, `dot ${state}`, count > 1 ? String(count) : "", `${count} token${count > 1 ? "s" : ""} ${state || "here"}`);
+        badge(id, { top: 0, left: (find(id)?.width ?? 0) / 2 }, `dot ${state}`, count > 1 ? String(count) : "", `${count} token${count > 1 ? "s" : ""} ${state || "here"}`);
       }
     }
 
     /* Only when it is out of sight: a picture that jumps at each step cannot be followed. */
     function reveal(id) {
-      const element = registry.get(id);
+      const element = find(id);
       if (!element || element.waypoints) return;
       const view = canvas.viewbox();
       const inside = element.x >= view.x && element.y >= view.y && element.x + element.width <= view.x + view.width && element.y + element.height <= view.y + view.height;
@@ -109,8 +113,8 @@ const Diagram = (() => {
 
     for (const element of registry.filter((one) => one.type === "bpmn:SubProcess" || one.type === "bpmn:Participant")) if (element.width > 150) canvas.addMarker(element.id, "big");
     fit();
-    const name = (id) => registry.get(id)?.businessObject?.name || "";
-    const select = (handler) => viewer.get("eventBus").on("element.click", ({ element }) => handler(element.id));
+    const name = (id) => find(id)?.businessObject?.name || "";
+    const select = (handler) => viewer.get("eventBus").on("element.click", ({ element }) => handler(names.meant((element.labelTarget ?? element).id)));
     return { show, fit, name, select, close: () => viewer.destroy() };
   }
 
