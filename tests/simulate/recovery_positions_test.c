@@ -1,10 +1,9 @@
 /* recovery_positions_test.c: what is told to be durable is, whatever the last process had flushed.
  */
-#include "actors/recovery_positions.h"
-
 #include <criterion/criterion.h>
 
 #include "actors/drain/state_drain.h"
+#include "actors/recovery_positions.h"
 #include "proto/base/assert.h"
 #include "storage/memory/memory.h"
 
