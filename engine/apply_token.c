@@ -258,6 +258,24 @@ static void take_joined(struct engine_execution *execution, struct engine_scope 
     }
 }
 
+/* Up to so many of the flow's tokens; how many is the answer. */
+static uint32_t take_gathered(struct engine_execution *execution, struct engine_scope *scope,
+                              struct engine_join_tokens *join, struct engine_token *token,
+                              uint32_t wanted)
+{
+    uint32_t taken = join->count < wanted ? join->count : wanted;
+    if (taken > 0) {
+        lengthen(execution, &token->path, &token->segment, join->path, join->segment);
+        token->output = join->output;
+        scope->live -= taken;
+        join->count -= taken;
+    }
+    if (join->count == 0) {
+        engine_part_drop_join(execution, scope, join);
+    }
+    return taken;
+}
+
 /* BPMN 2.0.2 §13.4.1: exactly one token per incoming flow is consumed; surplus tokens stay on
  * theirs. */
 enum result engine_apply_join_fired(struct engine_execution *execution,
@@ -266,7 +284,9 @@ enum result engine_apply_join_fired(struct engine_execution *execution,
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     REQUIRE(engine_part_node_is_in(scope, event->node) && event->token >= execution->token_next);
     REQUIRE(event->flags < ENGINE_JOIN_PHASE_COUNT);
-    struct engine_indexes incoming = scope->process->nodes[event->node].incoming;
+    const struct engine_node *node = &scope->process->nodes[event->node];
+    struct engine_indexes incoming = node->incoming;
+    uint32_t wanted = event->flags == ENGINE_JOIN_GATHERED ? node->start_quantity : 0;
     struct engine_token *token = engine_token_make(execution, event->token, scope, true);
     if (token == NULL) {
         return RESULT_LIMIT;
@@ -279,6 +299,10 @@ enum result engine_apply_join_fired(struct engine_execution *execution,
         struct engine_join_tokens *join = engine_join_find(execution, scope, incoming.at[i]);
         if (join == NULL) {
             continue; /* an inclusive join fires without all of them */
+        }
+        if (event->flags == ENGINE_JOIN_GATHERED) {
+            wanted -= take_gathered(execution, scope, join, token, wanted);
+            continue;
         }
         take_joined(execution, scope, join, token, (enum engine_join_phase)event->flags);
     }

@@ -130,7 +130,7 @@ struct engine_token {
     uint8_t phase;            /* CALLING: enum engine_phase */
     bool shown;               /* its step's blob was asked for */
     bool armed;               /* its boundary timers were armed */
-    bool gave_output; /* `output` is of this step, so it is a block's result */
+    bool gave_output;         /* `output` is of this step, so it is a block's result */
     bool guard; /* before an event sub-process, for as long as the scope lives; no part of `live` */
     int64_t called_ms;   /* its step's newest module call left; 0: none */
     int64_t answered_ms; /* and was answered; 0: not yet */
@@ -175,9 +175,10 @@ struct engine_subscription {
 
 /* What a fired join takes; JOIN_FIRED's flags. */
 enum engine_join_phase {
-    ENGINE_JOIN_WHOLE, /* one token from each flow that holds one */
-    ENGINE_JOIN_START, /* the same, and the complex gateway remembers from which */
-    ENGINE_JOIN_RESET, /* one from each of the other flows; nothing is remembered any more */
+    ENGINE_JOIN_WHOLE,    /* one token from each flow that holds one */
+    ENGINE_JOIN_START,    /* the same, and the complex gateway remembers from which */
+    ENGINE_JOIN_RESET,    /* one from each of the other flows; nothing is remembered any more */
+    ENGINE_JOIN_GATHERED, /* an activity's start quantity, from whatever flows hold them */
     ENGINE_JOIN_PHASE_COUNT
 };
 

@@ -214,6 +214,12 @@ bool engine_flow_choose_again(struct engine_decision *decision, const struct eng
     return true;
 }
 
+/* BPMN 2.0.2 table 10.3, completionQuantity. */
+static uint32_t tokens_a_flow(const struct engine_node *node)
+{
+    return node->completion_quantity > 1 ? node->completion_quantity : 1;
+}
+
 void engine_flow_take(struct engine_decision *decision, const struct engine_visit *visit,
                       const struct engine_choice *choice)
 {
@@ -225,7 +231,8 @@ void engine_flow_take(struct engine_decision *decision, const struct engine_visi
         engine_scope_consume(decision, visit); /* a dead end: legal (engine.md 4) */
         return;
     }
-    if (choice->count - 1 > LIMIT_TOKENS - decision->execution->token_count) {
+    uint64_t made = (uint64_t)choice->count * tokens_a_flow(visit->node) - 1;
+    if (made > LIMIT_TOKENS - decision->execution->token_count) {
         engine_decision_rewind(decision);
         engine_fail(decision, visit, ENGINE_TOKEN_LEAVING, span_text("StepLimitExceeded"),
                     ENGINE_TEXT(decision, "more than %u tokens", LIMIT_TOKENS));
@@ -236,8 +243,8 @@ void engine_flow_take(struct engine_decision *decision, const struct engine_visi
     struct engine_event *event = engine_emit_token(decision, ENGINE_EVENT_LEFT, visit->token);
     event->flow = choice->flows[0];
     event->node = flows[choice->flows[0]].target;
-    for (uint32_t i = 1; i < choice->count; i++) {
-        uint32_t flow = choice->flows[i];
+    for (uint64_t i = 1; i <= made; i++) {
+        uint32_t flow = choice->flows[i / tokens_a_flow(visit->node)];
         engine_scope_add_token(decision, visit->scope, flows[flow].target, flow, visit->token,
                                SPAN_EMPTY);
     }

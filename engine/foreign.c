@@ -262,6 +262,20 @@ static uint64_t enter_join(struct reading *reading, const struct engine_node *no
     return fired + alone;
 }
 
+/* A start quantity takes that many tokens at once, from whatever flows; the last ones wait. */
+static uint64_t enter_gathering(struct reading *reading, const struct engine_node *node)
+{
+    uint64_t sum = sum_of(reading, node->incoming);
+    uint64_t left = sum % node->start_quantity;
+    for (uint32_t i = node->incoming.count; i > 0; i--) {
+        uint32_t flow = node->incoming.at[i - 1];
+        uint32_t passed = reading->foreign->passed[flow];
+        reading->foreign->waiting[flow] = passed < left ? passed : (uint32_t)left;
+        left -= reading->foreign->waiting[flow];
+    }
+    return sum / node->start_quantity;
+}
+
 /* An inclusive join fires with what there is: how often is seen from what came out of it. */
 static uint64_t enter_inclusive(struct reading *reading, const struct engine_node *node)
 {
@@ -302,6 +316,9 @@ static uint64_t times_entered(struct reading *reading, const struct engine_node 
     }
     if (node->reach != NULL) {
         return enter_inclusive(reading, node);
+    }
+    if (engine_join_gathers(node)) {
+        return enter_gathering(reading, node);
     }
     if (engine_join_is(reading->process, node)) {
         return enter_join(reading, node);
@@ -397,7 +414,8 @@ static bool is_chosen(const struct engine_flow *flow)
  * time. */
 static bool check_chosen(struct reading *reading, const struct engine_node *node)
 {
-    uint64_t completed = reading->foreign->completed[node->index];
+    uint64_t quantity = node->completion_quantity > 1 ? node->completion_quantity : 1;
+    uint64_t completed = reading->foreign->completed[node->index] * quantity;
     bool always = false;
     for (uint32_t i = 0; i < node->outgoing.count; i++) {
         const struct engine_flow *flow = &reading->process->flows[node->outgoing.at[i]];
@@ -489,7 +507,8 @@ static bool can_enter(const struct walk *walk, const struct engine_node *node)
     for (uint32_t i = 0; i < node->incoming.count; i++) {
         const struct engine_flow *flow = &process->flows[node->incoming.at[i]];
         bool came = walk->reading->foreign->passed[flow->index] > 0 && walk->reached[flow->source];
-        bool waits = node->reach == NULL && engine_join_holds(process, flow->index);
+        bool waits = node->reach == NULL && !engine_join_gathers(node) &&
+                     engine_join_holds(process, flow->index);
         if (came && !waits) {
             return true;
         }

@@ -39,6 +39,23 @@ static uint32_t held_flows(const struct engine_execution *execution,
     return count;
 }
 
+bool engine_join_gathers(const struct engine_node *node)
+{
+    return node->start_quantity > 1;
+}
+
+/* The tokens that wait on all flows of the join. */
+static uint64_t held_tokens(const struct engine_execution *execution,
+                            const struct engine_scope *scope, const struct engine_node *node)
+{
+    uint64_t sum = 0;
+    for (ENGINE_EACH(const struct engine_join_tokens, held, &execution->joins, &scope->joins,
+                     ENGINE_LINK_FIRST)) {
+        sum += scope->process->flows[held->flow].target == node->index ? held->count : 0;
+    }
+    return sum;
+}
+
 static void fire(struct engine_decision *decision, const struct engine_scope *scope,
                  const struct engine_node *node)
 {
@@ -46,6 +63,7 @@ static void fire(struct engine_decision *decision, const struct engine_scope *sc
     event->token = engine_decision_token_id(decision);
     event->scope = scope->slot.id;
     event->node = node->index;
+    event->flags = engine_join_gathers(node) ? ENGINE_JOIN_GATHERED : ENGINE_JOIN_WHOLE;
 }
 
 static void join(struct engine_decision *decision, const struct engine_visit *visit,
@@ -82,11 +100,25 @@ void engine_join_arrive_block(struct engine_decision *decision, const struct eng
     join(decision, visit, wanted_flows(process, visit->node));
 }
 
+/* What comes on no flow begins the activity alone: a start, an instance, what has been gathered. */
+void engine_join_arrive_activity(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    if (!engine_join_gathers(visit->node) || visit->token->flow == ENGINE_NONE) {
+        engine_arrive_enter(decision, visit);
+        return;
+    }
+    engine_emit_token(decision, ENGINE_EVENT_JOINED, visit->token);
+    if (held_tokens(decision->execution, visit->scope, visit->node) + 1 >=
+        visit->node->start_quantity) {
+        fire(decision, visit->scope, visit->node);
+    }
+}
+
 bool engine_join_is(const struct engine_process *process, const struct engine_node *node)
 {
     return node->join != ENGINE_JOIN_NONE
                ? engine_node_joins(process, node)
-               : node->reach != NULL ||
+               : node->reach != NULL || engine_join_gathers(node) ||
                      (node->kind == ENGINE_PARALLEL_GATEWAY && node->incoming.count > 1);
 }
 
@@ -94,6 +126,16 @@ bool engine_join_holds(const struct engine_process *process, uint32_t flow)
 {
     const struct engine_node *node = &process->nodes[process->flows[flow].target];
     return engine_join_is(process, node) && counts(process, node, flow);
+}
+
+static bool is_complete(const struct engine_execution *execution, const struct engine_scope *scope,
+                        const struct engine_node *node)
+{
+    if (engine_join_gathers(node)) {
+        return held_tokens(execution, scope, node) >= node->start_quantity;
+    }
+    return node->reach == NULL &&
+           held_flows(execution, scope, node, ENGINE_NONE) == wanted_flows(scope->process, node);
 }
 
 bool engine_join_fire_complete(struct engine_decision *decision)
@@ -105,8 +147,7 @@ bool engine_join_fire_complete(struct engine_decision *decision)
                          ENGINE_LINK_FIRST)) {
             const struct engine_node *node =
                 &scope->process->nodes[scope->process->flows[held->flow].target];
-            if (node->reach == NULL && held_flows(execution, scope, node, ENGINE_NONE) ==
-                                           wanted_flows(scope->process, node)) {
+            if (is_complete(execution, scope, node)) {
                 fire(decision, scope, node);
                 return true;
             }

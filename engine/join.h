@@ -15,7 +15,13 @@ void engine_join_arrive_inclusive(struct engine_decision *decision,
 /* A token stands before a block: it enters, or joins as at an AND join, where only faces that lead
  * forward count (model.h, engine_join_rule). */
 void engine_join_arrive_block(struct engine_decision *decision, const struct engine_visit *visit);
-/* Does the node bring tokens of several flows together? */
+/* A token stands before an activity: it enters, or waits for others until there are as many as its
+ * start quantity (BPMN 2.0.2 §10.3, table 10.3). */
+void engine_join_arrive_activity(struct engine_decision *decision,
+                                 const struct engine_visit *visit);
+/* Does the activity wait for several tokens, by whatever flow they come? */
+bool engine_join_gathers(const struct engine_node *node);
+/* Does the node bring several tokens together? */
 bool engine_join_is(const struct engine_process *process, const struct engine_node *node);
 /* Can a token wait on that flow, for others of its join? */
 bool engine_join_holds(const struct engine_process *process, uint32_t flow);

@@ -206,8 +206,11 @@ struct engine_node {
     bool exclusive_type; /* event gateway: false = parallel */
     const struct engine_expression *active; /* ad-hoc: ids of the activities to begin; NULL: all
                                                that no flow leads to */
-    bool ordered;        /* ad-hoc: Sequential */
-    bool lets_finish;    /* ad-hoc: a true condition does not cancel what is under way */
+    bool ordered;                           /* ad-hoc: Sequential */
+    bool lets_finish; /* ad-hoc: a true condition does not cancel what is under way */
+
+    uint32_t start_quantity;      /* activity: so many tokens begin it, from any flow; 0: one */
+    uint32_t completion_quantity; /* activity: it gives so many by each flow; 0: one */
 
     struct engine_loop loop;        /* kind NONE: no marker */
     struct engine_mappings inputs;  /* into the task's local scope / config */
@@ -220,7 +223,7 @@ struct engine_node {
     struct span script_format;
     struct span result_variable;
     const struct engine_expression *called; /* call activity: process id */
-    uint32_t called_version; /* call activity: that version; 0: the newest */
+    uint32_t called_version;                /* call activity: that version; 0: the newest */
     bool propagate_all; /* call activity: all variables in both directions, = propagate_in &&
                            propagate_out */
     bool propagate_in;  /* call activity: all variables of the caller go in, before `inputs` */

@@ -1,6 +1,6 @@
 /*
- * pool.c: see pool.h. Ids grow one by one, so `id & mask` spreads them perfectly until long-lived
- * ones are lapped.
+ * pool.c: see pool.h. Ids grow one by one. As buckets side by side they would be one run, which
+ * every removal has to walk to its end; so they are spread.
  */
 #include "engine/pool.h"
 
@@ -28,7 +28,7 @@ static uint32_t bucket_mask(const struct engine_pool *pool)
 static void bucket_insert(struct engine_pool *pool, uint32_t slot)
 {
     uint32_t mask = bucket_mask(pool);
-    uint32_t bucket = slot_at(pool, slot)->id & mask;
+    uint32_t bucket = engine_pool_home(pool, slot_at(pool, slot)->id);
     while (pool->buckets[bucket] != 0) {
         bucket = (bucket + 1) & mask;
     }
@@ -39,7 +39,7 @@ static void bucket_insert(struct engine_pool *pool, uint32_t slot)
 static uint32_t bucket_of(const struct engine_pool *pool, uint32_t id)
 {
     uint32_t mask = bucket_mask(pool);
-    uint32_t bucket = id & mask;
+    uint32_t bucket = engine_pool_home(pool, id);
     while (pool->buckets[bucket] != 0 && slot_at(pool, pool->buckets[bucket] - 1)->id != id) {
         bucket = (bucket + 1) & mask;
     }
@@ -54,7 +54,7 @@ static void bucket_remove(struct engine_pool *pool, uint32_t id)
     uint32_t hole = bucket_of(pool, id);
     ASSERT(pool->buckets[hole] != 0);
     for (uint32_t next = (hole + 1) & mask; pool->buckets[next] != 0; next = (next + 1) & mask) {
-        uint32_t home = slot_at(pool, pool->buckets[next] - 1)->id & mask;
+        uint32_t home = engine_pool_home(pool, slot_at(pool, pool->buckets[next] - 1)->id);
         if (((next - home) & mask) >= ((next - hole) & mask)) {
             pool->buckets[hole] = pool->buckets[next];
             hole = next;

@@ -64,13 +64,20 @@ static inline void *engine_pool_at(const struct engine_pool *pool, uint32_t slot
 /* Private to pool.c: a search that goes on behind the id's own bucket. */
 uint32_t engine_pool_search(const struct engine_pool *pool, uint32_t id);
 
+/* Knuth 6.4: a multiplication by the golden ratio puts ids that follow each other far apart. */
+static inline uint32_t engine_pool_home(const struct engine_pool *pool, uint32_t id)
+{
+    uint32_t spread = id * UINT32_C(0x9e3779b1);
+    return (uint32_t)((uint64_t)spread * (2 * pool->capacity) >> 32);
+}
+
 /* ENGINE_SLOT_NONE when absent. Almost always the id's own bucket has it. */
 static inline uint32_t engine_pool_find(const struct engine_pool *pool, uint32_t id)
 {
     if (pool->capacity == 0 || id == 0) {
         return ENGINE_SLOT_NONE;
     }
-    uint32_t found = pool->buckets[id & (2 * pool->capacity - 1)];
+    uint32_t found = pool->buckets[engine_pool_home(pool, id)];
     if (found != 0 && ((const struct engine_slot *)engine_pool_at(pool, found - 1))->id == id) {
         return found - 1;
     }

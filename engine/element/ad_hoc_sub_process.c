@@ -4,6 +4,7 @@
 #include "engine/activity.h"
 #include "engine/ad_hoc.h"
 #include "engine/element/element.h"
+#include "engine/join.h"
 #include "engine/scope.h"
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
@@ -24,7 +25,7 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
 
 const struct engine_element_ops engine_element_ad_hoc_sub_process = {
     .name = "adHocSubProcess",
-    .arrive = engine_arrive_enter,
+    .arrive = engine_join_arrive_activity,
     .work = work,
     .answer = engine_never,
     .back = engine_back_sub_process,

@@ -4,6 +4,7 @@
 #include "engine/answer.h"
 #include "engine/call.h"
 #include "engine/element/element.h"
+#include "engine/join.h"
 #include "engine/task.h"
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
@@ -13,7 +14,7 @@ static void work(struct engine_decision *decision, const struct engine_visit *vi
 
 const struct engine_element_ops engine_element_business_rule_task = {
     .name = "businessRuleTask",
-    .arrive = engine_arrive_enter,
+    .arrive = engine_join_arrive_activity,
     .work = work,
     .answer = engine_answer_task,
     .back = engine_never,

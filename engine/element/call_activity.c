@@ -4,6 +4,7 @@
 #include "engine/activity.h"
 #include "engine/element/element.h"
 #include "engine/failure.h"
+#include "engine/join.h"
 #include "engine/scope.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
@@ -72,7 +73,7 @@ static void back(struct engine_decision *decision, const struct engine_visit *vi
 
 const struct engine_element_ops engine_element_call_activity = {
     .name = "callActivity",
-    .arrive = engine_arrive_enter,
+    .arrive = engine_join_arrive_activity,
     .work = work,
     .answer = engine_never,
     .back = back,

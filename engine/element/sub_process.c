@@ -7,6 +7,7 @@
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/handler.h"
+#include "engine/join.h"
 #include "engine/scope.h"
 
 static void arrive(struct engine_decision *decision, const struct engine_visit *visit)
@@ -14,7 +15,7 @@ static void arrive(struct engine_decision *decision, const struct engine_visit *
     if (visit->token->guard) {
         engine_handler_listen(decision, visit);
     } else {
-        engine_arrive_enter(decision, visit);
+        engine_join_arrive_activity(decision, visit);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/read/event.h"
 #include "engine/read/extension.h"
+#include "proto/base/limits.h"
 
 bool engine_activity_is_task(enum engine_kind kind)
 {
@@ -230,14 +231,22 @@ static const activity_fn readers[ENGINE_KIND_COUNT] = {
     [ENGINE_AD_HOC_SUB_PROCESS] = read_ad_hoc, [ENGINE_CALL_ACTIVITY] = read_call,
 };
 
-/* BPMN 2.0.2 §10.3: an activity that wants or gives several tokens at once. */
-static void check_quantity(struct draft *draft, struct xml_element *element, const char *name)
+/* BPMN 2.0.2 §10.3: an activity that wants or gives several tokens at once. 0: one. */
+static uint32_t read_quantity(struct draft *draft, struct xml_element *element, const char *name)
 {
-    struct span quantity = engine_xml_attribute(element, XML_NONE, name);
-    if (quantity.count > 0 && !span_is(quantity, "1")) {
-        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
-                             "%s %.*s is not executed", name, SPAN_ARG(quantity));
+    struct span text = engine_xml_attribute(element, XML_NONE, name);
+    uint64_t quantity = 0;
+    for (size_t i = 0; i < text.count; i++) {
+        bool is_digit = text.bytes[i] >= '0' && text.bytes[i] <= '9';
+        quantity =
+            is_digit && quantity <= LIMIT_TOKENS ? quantity * 10 + text.bytes[i] - '0' : UINT64_MAX;
     }
+    if (text.count > 0 && (quantity == 0 || quantity > LIMIT_TOKENS)) {
+        engine_draft_problem(draft, ENGINE_ERROR, "quantity", element,
+                             "%s must be a whole number from 1 to %u", name, LIMIT_TOKENS);
+        return 0;
+    }
+    return quantity > 1 ? (uint32_t)quantity : 0;
 }
 
 void engine_activity_read(struct draft *draft, struct engine_node *node,
@@ -247,8 +256,8 @@ void engine_activity_read(struct draft *draft, struct engine_node *node,
         node->task_type = span_text(engine_kind_xml_name(node->kind));
     }
     node->for_compensation = engine_xml_bool(element, XML_NONE, "isForCompensation", false);
-    check_quantity(draft, element, "startQuantity");
-    check_quantity(draft, element, "completionQuantity");
+    node->start_quantity = read_quantity(draft, element, "startQuantity");
+    node->completion_quantity = read_quantity(draft, element, "completionQuantity");
     if (readers[node->kind] != NULL) {
         readers[node->kind](draft, node, element);
     }

@@ -50,7 +50,7 @@ static unsigned groups_of(enum engine_kind kind)
 }
 
 /* How a member's value becomes an attribute or the text of a child element. */
-enum form { TEXT, EXPRESSION, FLAG };
+enum form { TEXT, EXPRESSION, FLAG, COUNT };
 
 static bool form_value(struct graph_node *node, const char *member, struct span value,
                        enum form form, struct span *out)
@@ -68,6 +68,14 @@ static bool form_value(struct graph_node *node, const char *member, struct span 
             return false;
         }
         *out = span_text(wire_head(value).as.boolean ? "true" : "false");
+        return true;
+    case COUNT:
+        if (!wire_is(value, WIRE_INT)) {
+            engine_graph_problem(node->graph, ENGINE_ERROR, "malformed", node->map, node->id,
+                                 "config.%s is a whole number", member);
+            return false;
+        }
+        *out = arena_format(node->graph->arena, "%lld", (long long)wire_head(value).as.integer);
         return true;
     }
     return false;
@@ -96,6 +104,8 @@ static const struct {
     {"form_key", USER | START, XML_STRIDER, "formKey", TEXT},
     {"script_format", SCRIPT, XML_NONE, "scriptFormat", TEXT},
     {"for_compensation", ACTIVITY, XML_NONE, "isForCompensation", FLAG},
+    {"start_quantity", ACTIVITY, XML_NONE, "startQuantity", COUNT},
+    {"completion_quantity", ACTIVITY, XML_NONE, "completionQuantity", COUNT},
     {"triggered_by_event", SCOPE, XML_NONE, "triggeredByEvent", FLAG},
     {"instantiate", RECEIVE | EVENT_GATEWAY, XML_NONE, "instantiate", FLAG},
     {"attached_to", BOUNDARY, XML_NONE, "attachedToRef", TEXT},

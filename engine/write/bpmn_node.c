@@ -94,6 +94,14 @@ static void number(struct bpmn_writing *bpmn, const char *name,
                             engine_write_spell_condition(bpmn->writing, expression));
 }
 
+static void quantity(struct bpmn_writing *bpmn, const char *name, uint32_t value)
+{
+    if (value > 0) {
+        engine_markup_attribute(&bpmn->markup, name,
+                                arena_format(bpmn->writing->arena, "%u", value));
+    }
+}
+
 static void write_task_attributes(struct bpmn_writing *bpmn, const struct engine_node *node)
 {
     const struct engine_assignment *assignment = &node->assignment;
@@ -148,6 +156,8 @@ static void write_attributes(struct bpmn_writing *bpmn, const struct engine_node
                                 bpmn->writing->process->flows[node->default_flow].id);
     }
     flag(bpmn, "isForCompensation", node->for_compensation, false);
+    quantity(bpmn, "startQuantity", node->start_quantity);
+    quantity(bpmn, "completionQuantity", node->completion_quantity);
     flag(bpmn, "triggeredByEvent", node->triggered_by_event, false);
     flag(bpmn, "instantiate", node->instantiate, false);
     write_task_attributes(bpmn, node);

@@ -26,6 +26,14 @@ static void put_text(struct config *config, const char *member, struct span text
     }
 }
 
+static void put_quantity(struct config *config, const char *member, uint32_t value)
+{
+    if (value > 0) {
+        wire_pair_int(config->out, member, value);
+        config->pairs++;
+    }
+}
+
 static void put_flag(struct config *config, const char *member, bool value, bool fallback)
 {
     if (value != fallback) {
@@ -399,6 +407,8 @@ uint32_t engine_graph_write_config(struct writing *writing, struct wire_writer *
     struct config config = {.writing = writing, .out = out, .node = node};
     put_kind(&config);
     put_flag(&config, "for_compensation", node->for_compensation, false);
+    put_quantity(&config, "start_quantity", node->start_quantity);
+    put_quantity(&config, "completion_quantity", node->completion_quantity);
     put_flag(&config, "triggered_by_event", node->triggered_by_event, false);
     put_flag(&config, "instantiate", node->instantiate, false);
     put_flag(&config, "parallel_multiple", node->parallel_multiple, false);

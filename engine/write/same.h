@@ -121,6 +121,8 @@ static inline void same_activity(struct same *same, const struct engine_node *x,
     SAME_VALUE(same, x, y, task_type_explicit);
     SAME_VALUE(same, x, y, triggered_by_event);
     SAME_VALUE(same, x, y, for_compensation);
+    SAME_VALUE(same, x, y, start_quantity);
+    SAME_VALUE(same, x, y, completion_quantity);
     SAME_VALUE(same, x, y, ordered);
     SAME_VALUE(same, x, y, lets_finish);
     SAME_EXPRESSION(same, x, y, assignment.assignee);

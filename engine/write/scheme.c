@@ -57,14 +57,14 @@ static void check_task(struct scheme_writing *scheme, const struct engine_node *
         engine_write_refuse(writing, node, "a task with a task type: a service task can say that");
     }
     if (node->inputs.count + node->outputs.count > 0 || node->script != NULL ||
-        node->rule.decision != NULL ||
-        node->result_variable.count > 0) {
+        node->rule.decision != NULL || node->result_variable.count > 0) {
         engine_write_refuse(writing, node, "a block maps no data and computes nothing");
     }
     if (node->loop.kind != ENGINE_LOOP_NONE || node->for_compensation || node->retries != NULL ||
-        node->boundaries.count > 0) {
+        node->boundaries.count > 0 || node->start_quantity + node->completion_quantity > 0) {
         engine_write_refuse(writing, node,
-                            "a block has no loop marker, boundary event, compensation or retries");
+                            "a block has no loop marker, boundary event, compensation, quantity "
+                            "or retries");
     }
 }
 

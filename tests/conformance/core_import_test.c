@@ -354,3 +354,17 @@ Test(import, a_native_life_cut_anywhere_can_be_imported)
         }
     }
 }
+
+Test(import, counts_tokens_by_the_quantities_of_activities)
+{
+    static const char text[] = WORLD_BPMN(
+        START("s") "<serviceTask id='a' completionQuantity='3'/>"
+                   "<serviceTask id='b' startQuantity='2'/>" FLOW("s", "a") FLOW("a", "b"));
+    struct world world;
+    open(&world, text);
+    cr_assert(!world_import(&world, "{\"active\":[\"b\"],\"passed\":[\"s-a\",\"a-b\"]}"));
+    cr_assert(world_import(&world, "{\"active\":[\"b\"],\"passed\":[\"s-a\",{\"edge\":\"a-b\","
+                                   "\"count\":3}]}"));
+    cr_expect_str_eq(world_value(&world, "joins"), "[[\"a-b\",1,0,null]]");
+    world_close(&world);
+}

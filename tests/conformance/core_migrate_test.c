@@ -391,3 +391,26 @@ Test(migrate, early_callbacks_and_an_operators_suspend_go_along)
     cr_expect_eq(world_state(&world), 40);
     world_close(&world);
 }
+
+Test(migrate, tokens_before_an_activity_begin_it_when_it_wants_fewer)
+{
+    struct world world;
+    begin(&world,
+          WORLD_BPMN(START("s") USER("a") "<userTask id='b' startQuantity='2'/>" FLOW("s", "a")
+                         FLOW("s", "b") FLOW("a", "b")),
+          WORLD_BPMN(START("s") USER("a") "<userTask id='b'/>" FLOW("s", "a") FLOW("s", "b")
+                         FLOW("a", "b")));
+    expect_refused(&world, NULL, "which does not join in version 2");
+    world_close(&world);
+
+    begin(&world,
+          WORLD_BPMN(START("s") USER("a") USER("c") "<userTask id='b' startQuantity='3'/>" FLOW(
+              "s", "a") FLOW("s", "c") FLOW("s", "b") FLOW("a", "b") FLOW("c", "b")),
+          WORLD_BPMN(START("s") USER("a") USER("c") "<userTask id='b' startQuantity='2'/>" FLOW(
+              "s", "a") FLOW("s", "c") FLOW("s", "b") FLOW("a", "b") FLOW("c", "b")));
+    cr_assert(world_callback(&world, "a", "{}"));
+    cr_expect_str_eq(world_waiting(&world), "c:human");
+    cr_assert(world_migrate(&world, 2, NULL));
+    cr_expect_str_eq(world_waiting(&world), "c:human b:human");
+    world_close(&world);
+}
