@@ -68,10 +68,13 @@ void transport_admin_stats(struct transport_admin *admin, struct transport_admin
 /* Takes PROTO_EVENT messages (any thread) and sends them to every /v1/events listener; slow
  * listeners lose events, counted. */
 struct proto_sink *transport_admin_events(struct transport_admin *admin);
-/* Drops what is unanswered. As for the front: nobody may answer or send events any more. NULL is
- * fine. */
 /* Does anybody listen to events just now? Any thread, cheap: ask before making one. */
 bool transport_admin_is_watched(struct transport_admin *admin);
+/* What waits for an answer gets ShuttingDown, and so does what comes from here on. Answers that
+ * come later find nobody. */
+void transport_admin_quiesce(struct transport_admin *admin);
+/* Drops what is unanswered. As for the front: nobody may answer or send events any more. NULL is
+ * fine. */
 void transport_admin_close(struct transport_admin *admin);
 
 #endif

@@ -484,6 +484,33 @@ static bool hear(int fd, const char *text, char *room, size_t room_bytes)
     return true;
 }
 
+enum { HELD_COUNT = 8 };
+
+/* So many requests that the router has and does not answer, each on a connection of its own. */
+static void hold_requests(struct transport_admin *admin, int fds[HELD_COUNT])
+{
+    router.silent = true;
+    for (int index = 0; index < HELD_COUNT; index++) {
+        fds[index] = connect_to(admin);
+        say(fds[index], "GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    pthread_mutex_lock(&router.mutex);
+    while (router.held_count < HELD_COUNT) {
+        pthread_cond_wait(&router.came, &router.mutex);
+    }
+    pthread_mutex_unlock(&router.mutex);
+}
+
+static void let_go(int fds[HELD_COUNT])
+{
+    for (int index = 0; index < HELD_COUNT; index++) {
+        message_free(router.held[index]);
+        close(fds[index]);
+    }
+    router.held_count = 0;
+    router.silent = false;
+}
+
 static void time_outs_and_rough_peers(void)
 {
     CHECK_CASE(
@@ -528,25 +555,27 @@ static void time_outs_and_rough_peers(void)
     close(fd);
     CHECK_INT(http(admin, "GET", "/v1/ping", NULL, NULL), 200);
 
-    CHECK_CASE("close drops what is unanswered");
-    router.silent = true;
-    int fds[8];
-    for (int index = 0; index < 8; index++) {
-        fds[index] = connect_to(admin);
-        say(fds[index], "GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    int fds[HELD_COUNT];
+    CHECK_CASE("when the engine stops, what waits and what comes is answered ShuttingDown");
+    hold_requests(admin, fds);
+    transport_admin_quiesce(admin);
+    for (int index = 0; index < HELD_COUNT; index++) {
+        room[0] = '\0';
+        CHECK(hear(fds[index], "\"code\":\"ShuttingDown\"", room, sizeof room));
+        CHECK_HAS(span_text(room), "HTTP/1.1 503");
     }
-    pthread_mutex_lock(&router.mutex);
-    while (router.held_count < 8) {
-        pthread_cond_wait(&router.came, &router.mutex);
-    }
-    pthread_mutex_unlock(&router.mutex);
+    answer_request(router.held[0]); /* too late: nobody is there any more */
+    CHECK_INT(http(admin, "GET", "/v1/ping", NULL, NULL), 503);
+    CHECK_HAS(body_text(), "ShuttingDown");
+    CHECK_INT(http(admin, "GET", "/healthz", NULL, NULL), 200);
     transport_admin_close(admin);
-    for (int index = 0; index < 8; index++) {
-        message_free(router.held[index]);
-        close(fds[index]);
-    }
-    router.held_count = 0;
-    router.silent = false;
+    let_go(fds);
+
+    CHECK_CASE("close drops what is unanswered");
+    admin = open_admin(NULL, 0, 5000);
+    hold_requests(admin, fds);
+    transport_admin_close(admin);
+    let_go(fds);
 }
 
 static void send_event(struct transport_admin *admin, const char *json_text)

@@ -468,6 +468,9 @@ static void close_server(struct server *server)
     if (server->front != NULL) {
         transport_front_quiesce(server->front);
     }
+    if (server->admin != NULL) {
+        transport_admin_quiesce(server->admin);
+    }
     cli_host_stop(&server->host);
     if (server->admin != NULL) {
         transport_admin_close(server->admin);

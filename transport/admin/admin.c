@@ -78,6 +78,7 @@ struct transport_admin {
     uint16_t port;
 
     pthread_mutex_t mutex; /* guards what follows, and each place */
+    bool quiescing;
     bool closing;
     struct place *places[PLACES_MAX]; /* made as they are needed */
     uint32_t place_count;
@@ -667,6 +668,26 @@ static void dispatch(struct place *place)
     arena_release(&arena);
 }
 
+static const char stopping[] = "the engine is shutting down";
+
+/* False: nothing is waited for any more. */
+static bool begin_wait(struct place *place)
+{
+    struct transport_admin *admin = place->admin;
+    pthread_mutex_lock(&admin->mutex);
+    bool waits = !admin->quiescing;
+    if (waits) {
+        place->stage = PLACE_WAITING;
+        nng_aio_set_timeout(place->io, NNG_DURATION_INFINITE);
+        nng_sleep_aio((nng_duration)admin->timeout_ms, place->io);
+        if (place->http == NULL) {
+            nng_aio_abort(place->io, NNG_ECLOSED); /* cancelled between the body and here */
+        }
+    }
+    pthread_mutex_unlock(&admin->mutex);
+    return waits;
+}
+
 /* The time-out is running before the router sees the request, so an answer always finds something
  * to end. */
 static void send_request(struct place *place, const struct route *route)
@@ -684,14 +705,11 @@ static void send_request(struct place *place, const struct route *route)
     uint64_t ticket = (uint64_t)place->generation << 32 | place->index;
     message->reply_to = (struct proto_address){&admin->answers, ticket};
 
-    pthread_mutex_lock(&admin->mutex);
-    place->stage = PLACE_WAITING;
-    nng_aio_set_timeout(place->io, NNG_DURATION_INFINITE);
-    nng_sleep_aio((nng_duration)admin->timeout_ms, place->io);
-    if (place->http == NULL) {
-        nng_aio_abort(place->io, NNG_ECLOSED); /* cancelled between the body and here */
+    if (!begin_wait(place)) {
+        message_free(message);
+        refuse_place(place, PROTO_ERROR_ShuttingDown, stopping, true);
+        return;
     }
-    pthread_mutex_unlock(&admin->mutex);
 
     enum result result = admin->router->send(admin->router, &message);
     if (result == RESULT_OK) {
@@ -704,7 +722,7 @@ static void send_request(struct place *place, const struct route *route)
     arena_init(&arena, ARENA_BLOCK_BYTES, ARENA_EXTRA_BYTES);
     struct span value =
         result == RESULT_CLOSED
-            ? transport_refusal(&arena, PROTO_ERROR_ShuttingDown, "the engine is shutting down")
+            ? transport_refusal(&arena, PROTO_ERROR_ShuttingDown, stopping)
             : transport_refusal(&arena, PROTO_ERROR_Overloaded, "too many requests in flight");
     refusal->as.reply.body = message_keep(refusal, value);
     arena_release(&arena);
@@ -736,7 +754,36 @@ static void refuse_place(struct place *place, enum proto_error error, const char
     place_give_back(place);
 }
 
-/* Any thread. The place is given back by its `io`, which is ended here. */
+/* Under the mutex. NNG's handle of what waits for an answer, or NULL; its wait is ended, which
+ * gives the place back. */
+static nng_aio *end_wait(struct place *place)
+{
+    nng_aio *http = place->stage == PLACE_WAITING ? place->http : NULL;
+    if (http != NULL) {
+        place->http = NULL;
+        nng_aio_abort(place->io, NNG_ECANCELED);
+    }
+    return http;
+}
+
+void transport_admin_quiesce(struct transport_admin *admin)
+{
+    ASSERT(admin->magic == ADMIN_MAGIC);
+    pthread_mutex_lock(&admin->mutex);
+    admin->quiescing = true;
+    uint32_t count = admin->place_count; /* places that are made later find it quiescing */
+    pthread_mutex_unlock(&admin->mutex);
+    for (uint32_t index = 0; index < count; index++) {
+        pthread_mutex_lock(&admin->mutex);
+        nng_aio *http = end_wait(admin->places[index]);
+        pthread_mutex_unlock(&admin->mutex);
+        if (http != NULL) {
+            answer_refusal(http, PROTO_ERROR_ShuttingDown, stopping, true);
+        }
+    }
+}
+
+/* Any thread. */
 static enum result on_answer(struct proto_sink *self, struct proto_message **message)
 {
     struct transport_admin *admin =
@@ -754,11 +801,9 @@ static enum result on_answer(struct proto_sink *self, struct proto_message **mes
     pthread_mutex_lock(&admin->mutex);
     ASSERT(index < admin->place_count);
     struct place *place = admin->places[index];
-    if (place->stage == PLACE_WAITING && place->generation == generation && place->http != NULL) {
-        http = place->http;
-        place->http = NULL;
+    if (place->generation == generation) {
         spelling = place->spelling;
-        nng_aio_abort(place->io, NNG_ECANCELED);
+        http = end_wait(place);
     }
     pthread_mutex_unlock(&admin->mutex);
     if (http != NULL) {
