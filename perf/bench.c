@@ -15,6 +15,7 @@
 #include "perf/child.h"
 #include "perf/core.h"
 #include "perf/load.h"
+#include "perf/many.h"
 #include "perf/scratch.h"
 #include "perf/server.h"
 #include "perf/settings.h"
@@ -306,6 +307,8 @@ int bench_main(int argc, char **argv)
     } else if (strcmp(bench.settings.workload, "startup") == 0 ||
                strcmp(bench.settings.workload, "memory") == 0) {
         status = waiting_run(&bench.settings, &bench.scratch);
+    } else if (strcmp(bench.settings.workload, "many") == 0) {
+        status = many_run(&bench.settings, &bench.scratch);
     } else {
         status = run_nng(&bench);
     }

@@ -23,6 +23,7 @@ static const char help_text[] =
     "  fork5        parallel split into five built-in tasks, and join\n"
     "  modules      one HTTP module; the ceiling is a bare HTTP client loop\n"
     "  waitresume   start, wait at a user task, callback, end\n"
+    "  many         startend alone, then beside one execution of --waiting parallel instances\n"
     "  startup      milliseconds to ready with --waiting executions on disk\n"
     "  memory       bytes of memory per waiting execution, at --waiting of them\n"
     "\n"
@@ -35,7 +36,7 @@ static const char help_text[] =
     "  --step-blobs B   all, waits or off (all)\n"
     "  --audit A        on or off (on)\n"
     "  --shards N       0: the engine's default (0)\n"
-    "  --waiting N      executions for startup and memory (1000)\n"
+    "  --waiting N      executions for startup and memory (1000), instances of many (50000)\n"
     "  --data DIR       where the run's data goes, removed afterwards (/var/tmp)\n"
     "  --json           one JSON line\n"
     "  --help           this text\n";
@@ -149,7 +150,7 @@ int settings_parse(int argc, char **argv, struct settings *out)
     *out = (struct settings){.seconds = 2,
                              .rounds = 3,
                              .in_flight = 64,
-                             .waiting = 1000,
+                             .waiting = 0,
                              .transport = "ipc",
                              .step_blobs = "all",
                              .durable = true,
@@ -179,6 +180,9 @@ int settings_parse(int argc, char **argv, struct settings *out)
     out->workload = argv[optind];
     if (!workload_exists(out->workload)) {
         return refuse("no workload", out->workload);
+    }
+    if (out->waiting == 0) {
+        out->waiting = strcmp(out->workload, "many") == 0 ? 50000 : 1000;
     }
     return optind + 1 == argc ? 0 : refuse("one workload at a time, not also", argv[optind + 1]);
 }

@@ -16,7 +16,7 @@ struct settings {
     uint32_t rounds; /* ceiling and engine in turn */
     uint32_t in_flight;
     uint32_t shards;       /* 0: the engine's default */
-    uint32_t waiting;      /* executions, for startup and memory */
+    uint32_t waiting;      /* executions, for startup and memory; instances, for many */
     const char *transport; /* "ipc" or "tcp" */
     const char *step_blobs;
     bool durable;

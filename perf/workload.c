@@ -117,6 +117,22 @@ static struct span define_waitresume(struct arena *arena)
     return close_definition(&text);
 }
 
+/* A small process, and one as wide as its request says. */
+static struct span define_many(struct arena *arena)
+{
+    struct text text = open_definition(arena, "startend");
+    add(&text, "%s", "<endEvent id=\"end\"/>", 0, 0);
+    add_flow(&text, "start", "end");
+    add(&text, "%s",
+        "</process><process id=\"wide\" isExecutable=\"true\"><startEvent id=\"begin\"/>"
+        "<serviceTask id=\"each\" strider:type=\"echo\"><multiInstanceLoopCharacteristics>"
+        "<loopCardinality>=request.count</loopCardinality></multiInstanceLoopCharacteristics>"
+        "</serviceTask>",
+        0, 0);
+    add_flow(&text, "begin", "each");
+    return close_definition(&text);
+}
+
 const struct workload workload_table[] = {
     {"startend", "start event to end event", "startend", false, false, define_startend},
     {"tasks10", "ten built-in tasks in sequence", "tasks10", false, false, define_tasks10},
@@ -125,6 +141,7 @@ const struct workload workload_table[] = {
     {"modules", "one HTTP module", "modules", true, false, define_modules},
     {"waitresume", "start, wait at a user task, callback, end", "waitresume", false, true,
      define_waitresume},
+    {"many", "small executions beside a very wide one", "startend", false, false, define_many},
 };
 const uint32_t workload_count = sizeof workload_table / sizeof workload_table[0];
 
