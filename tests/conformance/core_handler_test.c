@@ -156,6 +156,44 @@ Test(handler, a_timer_interrupts_all_branches_of_its_scope)
     world_close(&world);
 }
 
+Test(handler, whatever_its_branches_are_at_none_outlives_the_interruption, .timeout = 120)
+{
+    enum { LIVES = 1000, BRANCHES = 4 }; /* F10 */
+    static const char drawing[] = FILE_OF(
+        START("s") AND("f") USER("u") SERVICE("a") SERVICE("b") USER("v") AND("j")
+            ON("h", STARTED("hs", "true", AFTER("PT1M")), TASK("t") FLOW("hs", "t")) FLOW("s", "f")
+                FLOW("f", "u") FLOW("f", "a") FLOW("f", "b") FLOW("f", "v") FLOW("u", "j")
+                    FLOW("a", "j") FLOW("b", "j") FLOW("v", "j") FLOW("j", "t2") TASK("t2"));
+    for (unsigned life = 0; life < LIVES; life++) {
+        struct world world;
+        world_open(&world, drawing, NULL);
+        world_start(&world, NULL, NULL);
+        /* Three of the four branches at most are at the join when it happens. */
+        unsigned answered = life % (1u << BRANCHES);
+        answered = answered == (1u << BRANCHES) - 1 ? 0 : answered;
+        for (unsigned i = 0; i < BRANCHES; i++) {
+            static const char *const ids[] = {"u", "a", "b", "v"};
+            unsigned branch = (i + life / 16) % BRANCHES;
+            if ((answered & 1u << branch) == 0) {
+                continue;
+            }
+            if (branch == 1 || branch == 2) {
+                world_answer(&world, ids[branch], 200, NULL);
+            } else {
+                cr_assert(world_callback(&world, ids[branch], "{}"));
+            }
+        }
+        if (life % 3 == 0) {
+            world_crash(&world);
+        }
+        world_pass(&world, 60000);
+        cr_assert_eq(world_state(&world), 40, "life %u", life);
+        cr_assert_str_eq(world_open_calls(&world), "");
+        cr_assert_str_eq(world_waiting(&world), "");
+        world_close(&world);
+    }
+}
+
 Test(handler, a_cycle_begins_one_beside_the_other_until_the_scope_ends)
 {
     struct world world;

@@ -1,7 +1,8 @@
 /*
- * engine_races_system.c: callbacks that race with what they are for, over real NNG against a
- * running engine: each is decided once, whatever comes first. Field reports F65, F67, F68, F70,
- * F73, F74, F79 and F80, many rounds each. Nothing sleeps: what must come first is waited for.
+ * engine_races_system.c: callbacks and messages that race with what they are for, over real NNG
+ * against a running engine: each is decided once, whatever comes first. Field reports F17, F65,
+ * F67, F68, F70, F73, F74, F79 and F80, many rounds each. Nothing sleeps: what must come first is
+ * waited for.
  */
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
@@ -25,6 +26,12 @@ enum { VOLLEY_MAX = 20, ROUNDS = 500, ROUNDS_FEWER = 150, LOOKS_MAX = 200000, TI
 #define SAYS(id, text)                                                                             \
     "<scriptTask id='" id "'><extensionElements><zeebe:script expression='=\"" text                \
     "\"' resultVariable='by'/></extensionElements></scriptTask>"
+#define MESSAGE(name)                                                                              \
+    "<message id='" name "' name='" name "'><extensionElements><zeebe:subscription "               \
+    "correlationKey='=key'/></extensionElements></message>"
+#define CATCH(id, message)                                                                         \
+    "<intermediateCatchEvent id='" id "'><messageEventDefinition messageRef='" message             \
+    "'/></intermediateCatchEvent>"
 #define TIMER_ON(id, host, duration)                                                               \
     "<boundaryEvent id='" id "' attachedToRef='" host                                              \
     "'><timerEventDefinition><timeDuration>" duration                                              \
@@ -59,6 +66,11 @@ static const struct {
                      "<startEvent id='s'/><exclusiveGateway id='m'/><userTask id='t'/>" TIMER_ON(
                          "b", "t", "PT0.02S") "<endEvent id='e'/>" FLOW("s", "m") FLOW("m", "t")
                          FLOW("b", "m") FLOW("t", "e")))},
+    {"arms.bpmn",
+     FILE_OF(MESSAGE("left") MESSAGE("right") PROCESS(
+         "arms", "<startEvent id='s'/><eventBasedGateway id='g'/>" CATCH("l", "left")
+                     CATCH("r", "right") SAYS("bl", "left") SAYS("br", "right") FLOW("s", "g")
+                         FLOW("g", "l") FLOW("g", "r") FLOW("l", "bl") FLOW("r", "br")))},
     {"beside.bpmn",
      FILE_OF("<signal id='g' name='go'/>" PROCESS(
          "beside",
@@ -331,6 +343,31 @@ static void behind_the_last_step(struct bench *bench)
     CHECK_INT(ended, ROUNDS_FEWER);
 }
 
+static void both_arms(struct bench *bench)
+{
+    CHECK_CASE("F17: of two events that come together one is taken, and the other arm is gone");
+    int ended = 0, left = 0, right = 0;
+    for (int i = 0; i < ROUNDS; i++, arena_clear(&bench->host.arena)) {
+        const char *id = new_id(bench);
+        struct span more = arena_format(
+            &bench->host.arena, ",\"process\":\"arms\",\"execution\":{\"key\":\"%d\"}%c", i, 0);
+        struct span key =
+            arena_format(&bench->host.arena, ",\"correlationKey\":\"%d\",\"ttlMs\":1%c", i, 0);
+        CHECK_OK(ask(bench, "start", id, (const char *)more.bytes));
+        send_on(bench, 1, text_of(bench, "message", "\"name\":\"left\"", (const char *)key.bytes));
+        send_on(bench, 2, text_of(bench, "message", "\"name\":\"right\"", (const char *)key.bytes));
+        (void)receive_on(bench, 1);
+        (void)receive_on(bench, 2);
+        struct span end = await_end(bench, id);
+        ended += host_int(end, "state") == 40 && wire_count(wire_find_text(end, "waiting")) == 0;
+        left += span_is(host_text(end, "output"), "left");
+        right += span_is(host_text(end, "output"), "right");
+    }
+    fprintf(stderr, "  %d went left, %d went right\n", left, right);
+    CHECK_INT(ended, ROUNDS);
+    CHECK_INT(left + right, ROUNDS);
+}
+
 /* ---- all of it ---- */
 
 static void open_bench(struct bench *bench, struct actor_runtime_options options,
@@ -406,6 +443,7 @@ int main(void)
     to_nobody(&bench);
     the_live_wait(&bench);
     behind_the_last_step(&bench);
+    both_arms(&bench);
     close_bench(&bench, directory);
     return check_report();
 }
