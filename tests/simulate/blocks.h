@@ -67,6 +67,9 @@ void block_put(struct block_builder *builder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void block_put_root(struct block_builder *builder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The name of the block that `random` is the stream of, and whether it is left out. */
+uint32_t sim_place_of(const struct sim_random *random);
+bool sim_is_pruned(const struct sim_options *options, uint32_t name);
 /* A new node's number; its element is still to be put. */
 uint32_t block_node(struct block_builder *builder);
 /* A flow from `at` to the node, which is where the next one begins. */

@@ -198,7 +198,8 @@ static const char *joined(const struct taking *taking)
     return NULL;
 }
 
-/* traps.md 2: a parallel gateway takes exactly one token from every incoming flow. */
+/* traps.md 2: a parallel gateway takes exactly one token from every incoming flow; so does a block
+ * that joins (no scheme here has a face back). */
 static const char *join_fired(const struct taking *taking)
 {
     struct sim_books *books = taking->books;
@@ -220,8 +221,8 @@ static const char *join_fired(const struct taking *taking)
         }
     }
     bool resets = node->kind == ENGINE_COMPLEX_GATEWAY && event->flags == ENGINE_JOIN_RESET;
-    if ((taken == 0 && !resets) ||
-        (node->kind == ENGINE_PARALLEL_GATEWAY && taken < node->incoming.count)) {
+    bool takes_all = node->kind == ENGINE_PARALLEL_GATEWAY || node->join == ENGINE_JOIN_ALL;
+    if ((taken == 0 && !resets) || (takes_all && taken < node->incoming.count)) {
         return "a join fires though a flow into it holds no token";
     }
     return add_token(books, event->token, event->scope, ENGINE_NONE);

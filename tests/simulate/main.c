@@ -41,6 +41,7 @@ struct coverage {
     uint64_t failed;
     uint64_t first_failed; /* seed */
     uint64_t confluent;
+    uint64_t schemes;
     uint64_t unexplored;
     uint64_t explored;
     uint64_t ends;
@@ -77,6 +78,7 @@ static uint64_t median(const uint64_t *histogram, uint64_t size)
 static void cover(struct coverage *coverage, const struct sim_report *report)
 {
     coverage->confluent += report->confluent;
+    coverage->schemes += report->is_scheme;
     coverage->unexplored += report->unexplored;
     coverage->explored += report->ends_allowed > 0;
     coverage->ends += report->ends_allowed;
@@ -219,9 +221,10 @@ static void print_coverage(const struct coverage *coverage)
     printf("median per seed: %" PRIu64 " steps, %" PRIu64 " faults, %" PRIu64 " crashes\n",
            median(coverage->steps, STEPS_SEEN), median(coverage->faults, FAULTS_SEEN),
            median(coverage->crashes, CRASHES_SEEN));
-    printf("models: %" PRIu64 " confluent; %" PRIu64 " explored, with %" PRIu64 " ends; %" PRIu64
-           " beyond the bound\n",
-           coverage->confluent, coverage->explored, coverage->ends, coverage->unexplored);
+    printf("models: %" PRIu64 " confluent, %" PRIu64 " of them block schemes; %" PRIu64
+           " explored, with %" PRIu64 " ends; %" PRIu64 " beyond the bound\n",
+           coverage->confluent, coverage->schemes, coverage->explored, coverage->ends,
+           coverage->unexplored);
     print_counts("steps by element", coverage->kind_counts, ENGINE_KIND_COUNT, kind_name);
     print_counts("blocks", coverage->row_counts, block_row_count, row_name);
     print_counts("faults", coverage->fault_counts, SIM_FAULT_COUNT, fault_name);

@@ -12,11 +12,13 @@
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
 #include "tests/simulate/blocks.h"
+#include "tests/simulate/schemes.h"
 
 enum {
     TEXT_BYTES = 2048,
     TASKS = 16,
     CONFLUENT_PERCENT = 65,
+    SCHEME_PERCENT = 12, /* of the confluent ones */
     DEPTH_MAX = 3,
 };
 
@@ -154,7 +156,7 @@ void block_process_end(struct block_builder *builder, uint32_t before)
 
 /* ---- blocks ---- */
 
-static bool is_pruned(const struct sim_options *options, uint32_t name)
+bool sim_is_pruned(const struct sim_options *options, uint32_t name)
 {
     for (uint32_t i = 0; i < options->pruned_count; i++) {
         if (options->pruned[i] == name) {
@@ -162,6 +164,11 @@ static bool is_pruned(const struct sim_options *options, uint32_t name)
         }
     }
     return false;
+}
+
+uint32_t sim_place_of(const struct sim_random *random)
+{
+    return (uint32_t)(random->state >> 40);
 }
 
 static bool may_stand(const struct block *block, const struct block_row *row)
@@ -193,8 +200,8 @@ static void build(struct block_builder *builder, struct block_exit *at, struct s
                   uint32_t depth)
 {
     struct sim_report *report = builder->sim->report;
-    uint32_t name = (uint32_t)(random.state >> 40);
-    if (is_pruned(&builder->sim->options, name)) {
+    uint32_t name = sim_place_of(&random);
+    if (sim_is_pruned(&builder->sim->options, name)) {
         return;
     }
     struct block block = {.builder = builder, .at = at, .random = random, .depth = depth};
@@ -283,8 +290,16 @@ void sim_model_make(struct sim *sim, struct sim_model *model)
         block_json(&builder, "{\"x0\":%u,\"x1\":%u,\"x2\":%u,\"x3\":%u}", sim_below(&random, 10),
                    sim_below(&random, 10), sim_below(&random, 10), sim_below(&random, 10));
     write_modules(&builder);
+    struct sim_random scheme = sim_random_of(sim->options.seed, 5);
+    sim->report->is_scheme = model->confluent && sim_chance(&scheme, SCHEME_PERCENT);
+    if (sim->report->is_scheme) {
+        model->file = sim_scheme_make(&builder, scheme);
+        model->file_name = span_text("model.scheme.json");
+        return;
+    }
     build_main(&builder, random);
-    model->bpmn = write_file(&builder);
+    model->file = write_file(&builder);
+    model->file_name = span_text("model.bpmn");
 }
 
 const struct sim_task *sim_model_task(const struct sim_model *model, struct span node_id)
@@ -337,7 +352,7 @@ bool sim_library_init(struct sim *sim, struct sim_library *library)
     *library = (struct sim_library){.engine = {.process = find_process, .modules = find_modules}};
     engine_report_init(&report, span_text("model"));
     enum result result =
-        engine_read(span_text("model.bpmn"), sim->model->bpmn, &report, &library->definition);
+        engine_read(sim->model->file_name, sim->model->file, &report, &library->definition);
     if (result == RESULT_OK) {
         result =
             engine_read_modules(span_text("modules.json"), sim->model->modules,

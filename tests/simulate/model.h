@@ -1,5 +1,5 @@
 /*
- * model.h: a random process as BPMN text, and what the world has to know to live with it.
+ * model.h: a random process as a file, and what the world has to know to live with it.
  *
  * A confluent model ends the same whatever the order of events: its blocks are nested, its forks
  * are joined, each variable has one writer, and time decides nothing that an answer could decide
@@ -36,7 +36,8 @@ struct sim_begun {
 };
 
 struct sim_model {
-    struct span bpmn;
+    struct span file; /* BPMN, or a block scheme */
+    struct span file_name;
     struct span modules;   /* modules.json as a value */
     struct span variables; /* MAP: what it starts with */
     bool confluent;

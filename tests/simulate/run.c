@@ -142,19 +142,19 @@ static void ask_registry(struct deployment *deployment, struct proto_message *me
 static void deploy(struct sim *sim)
 {
     struct deployment deployment = {.sink.send = take_done, .sim = sim};
-    struct span project = span_text(SIM_PROJECT), name = span_text("model.bpmn");
-    struct span modules = sim->model->modules, bpmn = sim->model->bpmn;
+    struct span project = span_text(SIM_PROJECT), name = sim->model->file_name;
+    struct span modules = sim->model->modules, file = sim->model->file;
     struct proto_message *message = message_new(PROTO_PROJECT, project.count + 7 + modules.count);
     ASSERT(message != NULL);
     message->as.project.project = message_keep(message, project);
     message->as.project.workspace = message_keep(message, span_text("default"));
     message->as.project.modules = message_keep(message, modules);
     ask_registry(&deployment, message);
-    message = message_new(PROTO_DEFINITION, project.count + name.count + bpmn.count);
+    message = message_new(PROTO_DEFINITION, project.count + name.count + file.count);
     ASSERT(message != NULL);
     message->as.definition.project = message_keep(message, project);
     message->as.definition.name = message_keep(message, name);
-    message->as.definition.content = message_keep(message, bpmn);
+    message->as.definition.content = message_keep(message, file);
     ask_registry(&deployment, message);
     for (uint32_t i = 0; i < DEPLOY_STEPS_MAX && deployment.answers < 2 && !sim_failed(sim); i++) {
         (void)sim_machine_step(sim);
@@ -374,7 +374,7 @@ void sim_run(const struct sim_options *options, struct sim_report *report)
     ASSERT(sim.model != NULL);
     sim_model_make(&sim, sim.model);
     if (options->trace) {
-        printf("%.*s\n", SPAN_ARG(sim.model->bpmn));
+        printf("%.*s\n", SPAN_ARG(sim.model->file));
         log_set_writer(show_log, LOG_INFO);
     }
     sim_letters_init(&sim);

@@ -59,6 +59,7 @@ struct sim_report {
     uint32_t block_count;
     uint32_t ends_allowed; /* by exhaustive exploration; 0: not explored */
     bool confluent;
+    bool is_scheme;
     bool unexplored; /* the model has more interleavings than the bound */
 };
 
