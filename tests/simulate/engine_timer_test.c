@@ -22,6 +22,7 @@ struct life {
     uint64_t stop_at;
     uint64_t stop_again_at; /* behind the first cut */
     enum power_cut_loss loss;
+    bool killed; /* the first time it is the process that goes, and the power the second time */
 };
 
 /* Executions that the timer has made; *operations of the disk in the first part. */
@@ -35,7 +36,11 @@ static uint32_t live(const struct life *life, uint64_t *operations)
     }
     *operations = power_cut_files_operations(engine_world_disk(world));
     if (life->stop_at != UINT64_MAX) {
-        engine_world_cut(world, life->loss);
+        if (life->killed) {
+            engine_world_kill(world);
+        } else {
+            engine_world_cut(world, life->loss);
+        }
         engine_world_stop_at(world, life->stop_again_at);
         if (engine_world_start(world)) {
             engine_world_idle(world, IDLE_MS);
@@ -75,6 +80,24 @@ Test(engine_timer, fires_as_often_as_its_cycle_says_wherever_the_power_goes)
 {
     every_instant(1, POWER_CUT_LOSES_ALL);
     every_instant(2, POWER_CUT_LOSES_SOME);
+}
+
+/* What a kill left in the page cache only was acted on, and then the power went. */
+Test(engine_timer, fires_as_often_as_its_cycle_says_through_a_kill_and_then_a_power_cut)
+{
+    uint64_t operations;
+    struct life life = {
+        .seed = 3, .stop_at = UINT64_MAX, .stop_again_at = UINT64_MAX, .loss = POWER_CUT_LOSES_ALL};
+    cr_assert_eq(live(&life, &operations), TIMES);
+    life.killed = true;
+    for (life.stop_at = 0; life.stop_at <= operations; life.stop_at++) {
+        for (uint64_t more = 2; more <= 32; more *= 2) {
+            uint64_t unused;
+            life.stop_again_at = life.stop_at + more;
+            cr_assert_eq(live(&life, &unused), TIMES, "killed at operation %d, cut %d later",
+                         (int)life.stop_at, (int)more);
+        }
+    }
 }
 
 Test(engine_timer, catches_up_with_one_firing_after_downtime)
