@@ -27,7 +27,8 @@ enum transfer_state {
 struct storage_transfer {
     struct storage_transfer *next;
     struct storage_transfer *previous;
-    struct storage_transfer *after; /* an older put of the same name; NULL: none */
+    struct storage_transfer *after;  /* an older put of the same name; NULL: none */
+    struct storage_transfer *before; /* the one that waits for this one; NULL: none */
     struct storage_transfers *owner_list;
     struct storage_http_call call;
     storage_transfer_fn done;
@@ -141,6 +142,7 @@ enum result storage_transfers_add(struct storage_transfers *transfers,
         if (older->call.verb == STORAGE_HTTP_PUT && older->hash == transfer->hash &&
             span_equal(older->call.name, transfer->call.name)) {
             transfer->after = older;
+            older->before = transfer;
             break;
         }
     }
@@ -368,11 +370,11 @@ static void unlink_transfer(struct storage_transfer *transfer)
     struct storage_transfers *transfers = transfer->owner_list;
     *(transfer->previous == NULL ? &transfers->first : &transfer->previous->next) = transfer->next;
     *(transfer->next == NULL ? &transfers->last : &transfer->next->previous) = transfer->previous;
-    for (struct storage_transfer *later = transfer->next; later != NULL; later = later->next) {
-        if (later->after == transfer) {
-            later->after = NULL; /* (those behind wait for this one) */
-            break;
-        }
+    if (transfer->before != NULL) {
+        transfer->before->after = NULL; /* (those behind wait for that one) */
+    }
+    if (transfer->after != NULL) {
+        transfer->after->before = NULL;
     }
     ev_timer_stop(transfers->curl.loop, &transfer->timer);
     ASSERT(transfers->count > 0);

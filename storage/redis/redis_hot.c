@@ -20,10 +20,10 @@
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "storage/answer.h"
+#include "storage/redis/command.h"
 #include "storage/redis/redis.h"
 
 #define REDIS_MAGIC     0x53494452u
-#define ARGUMENTS_MAX   6
 #define KEY_BYTES_MAX   1024u
 #define VALUE_BYTES_MAX (512u << 20) /* Redis' own limit of a string */
 
@@ -49,9 +49,9 @@ struct request {
     ev_tstamp deadline;
     enum request_kind kind;
     bool sent;
-    char *command; /* a write: hiredis' own bytes, until it is sent */
-    size_t command_count;
-    size_t key_count; /* a read: its key, as the command depends on the server's version */
+    char *command;        /* a write that waits to be sent */
+    size_t command_count; /* a write's bytes, sent or not */
+    size_t key_count;     /* a read: its key, as the command depends on the server's version */
     char key[];
 };
 
@@ -78,7 +78,8 @@ struct redis_hot {
     uint32_t tries;      /* since the connection was last up */
     bool has_getex;      /* Redis 6.2; found out by asking */
     enum result failure; /* what requests are answered that the connection takes along */
-    enum result logged;  /* state last told: OK up, else why it is down; AGAIN: nothing yet */
+    struct storage_redis_command command; /* the one that is being made */
+    enum result logged; /* state last told: OK up, else why it is down; AGAIN: nothing yet */
 };
 
 static const struct storage_hot_ops hot_ops;
@@ -95,7 +96,8 @@ static void on_request_timer(struct ev_loop *loop, ev_timer *timer, int events);
 static void give_up(struct redis_hot *self, enum result failure, const char *why);
 static void went_down(struct redis_hot *self, enum result failure, const char *why);
 static void answer_all_unsent(struct redis_hot *self);
-static void send_request(struct redis_hot *self, struct request *request);
+static void send_read(struct redis_hot *self, struct request *request);
+static void send_write(struct redis_hot *self, struct request *request, struct span command);
 static void finish_oldest(struct redis_hot *self, struct request *request,
                           struct storage_answer answer);
 static enum result error_of(const redisReply *reply);
@@ -167,6 +169,7 @@ static void hot_close(struct storage_hot *hot)
     ASSERT(self->oldest == NULL && self->in_flight == 0 && self->in_flight_bytes == 0);
     ev_timer_stop(self->loop, &self->link_timer);
     ev_timer_stop(self->loop, &self->request_timer);
+    storage_redis_command_release(&self->command);
     explicit_bzero(&self->place, sizeof self->place);
     free(self->key_prefix);
     self->magic = 0;
@@ -216,8 +219,8 @@ static void queue_remove_oldest(struct redis_hot *self, struct request *request)
     }
 }
 
-/* Takes the request in any case. */
-static enum result submit(struct redis_hot *self, struct request *request)
+/* Takes the request in any case; the command of a write is copied if it cannot be sent yet. */
+static enum result submit(struct redis_hot *self, struct request *request, struct span command)
 {
     if (request == NULL) {
         return RESULT_LIMIT;
@@ -225,15 +228,25 @@ static enum result submit(struct redis_hot *self, struct request *request)
     if (self->state == LINK_DOWN) {
         enum result result =
             storage_answer(request->reply_to, (struct storage_answer){.result = self->failure});
-        redisFreeCommand(request->command);
         free(request);
         return result;
     }
+    if (self->state == LINK_CONNECTING && request->kind == REQUEST_WRITE) {
+        request->command = malloc(command.count);
+        if (request->command == NULL) {
+            free(request);
+            return RESULT_LIMIT;
+        }
+        memcpy(request->command, command.bytes, command.count);
+    }
+    request->command_count = command.count;
     self->in_flight++;
-    self->in_flight_bytes += request->command_count;
+    self->in_flight_bytes += command.count;
     queue_append(self, request);
-    if (self->state == LINK_UP) {
-        send_request(self, request);
+    if (self->state == LINK_UP && request->kind == REQUEST_WRITE) {
+        send_write(self, request, command);
+    } else if (self->state == LINK_UP) {
+        send_read(self, request);
     }
     return RESULT_OK;
 }
@@ -253,42 +266,41 @@ static enum result admit(const struct redis_hot *self, struct span key, struct s
     return full ? RESULT_AGAIN : RESULT_OK;
 }
 
-/* "{prefix}{kind}{id}" in `out`, of KEY_BYTES_MAX * 2. */
+/* "{prefix}{kind}{id}" in `out`, of KEY_BYTES_MAX; empty when it is longer. */
 static struct span key_text(const struct redis_hot *self, const char *kind, struct span id,
                             char *out)
 {
-    int count =
-        snprintf(out, (size_t)KEY_BYTES_MAX * 2, "%s%s%.*s", self->key_prefix, kind, SPAN_ARG(id));
-    return span_of(out, (size_t)count < (size_t)KEY_BYTES_MAX * 2 ? (size_t)count : 0);
+    size_t prefix_count = strlen(self->key_prefix);
+    size_t kind_count = strlen(kind);
+    if (prefix_count + kind_count > KEY_BYTES_MAX ||
+        id.count > KEY_BYTES_MAX - prefix_count - kind_count) {
+        return SPAN_EMPTY;
+    }
+    memcpy(out, self->key_prefix, prefix_count);
+    memcpy(out + prefix_count, kind, kind_count);
+    if (id.count > 0) {
+        memcpy(out + prefix_count + kind_count, id.bytes, id.count);
+    }
+    return span_of(out, prefix_count + kind_count + id.count);
 }
 
-static enum result write_by(struct redis_hot *self, const struct span *arguments, int count,
+static enum result write_by(struct redis_hot *self, const struct span *arguments, size_t count,
                             struct proto_address reply_to)
 {
-    const char *texts[ARGUMENTS_MAX];
-    size_t counts[ARGUMENTS_MAX];
-    ASSERT(count <= ARGUMENTS_MAX);
-    for (int i = 0; i < count; i++) {
-        texts[i] = arguments[i].count > 0 ? (const char *)arguments[i].bytes : "";
-        counts[i] = arguments[i].count;
+    struct storage_redis_command *command = &self->command;
+    enum result result = storage_redis_command_write(command, arguments, count);
+    if (result == RESULT_OK) {
+        result = submit(self, request_new(self, REQUEST_WRITE, SPAN_EMPTY, reply_to),
+                        span_of(command->bytes, command->count));
     }
-    struct request *request = request_new(self, REQUEST_WRITE, SPAN_EMPTY, reply_to);
-    if (request == NULL) {
-        return RESULT_LIMIT;
-    }
-    long long bytes = redisFormatCommandArgv(&request->command, count, texts, counts);
-    if (bytes < 0) {
-        free(request);
-        return RESULT_LIMIT;
-    }
-    request->command_count = (size_t)bytes;
-    return submit(self, request);
+    storage_redis_command_trim(command);
+    return result;
 }
 
 static enum result set(struct redis_hot *self, const char *kind, struct span id, struct span value,
                        struct proto_address reply_to)
 {
-    char text[KEY_BYTES_MAX * 2];
+    char text[KEY_BYTES_MAX];
     struct span key = key_text(self, kind, id, text);
     enum result result = admit(self, id.count == 0 ? id : key, value);
     if (result != RESULT_OK) {
@@ -302,11 +314,12 @@ static enum result set(struct redis_hot *self, const char *kind, struct span id,
 static enum result get(struct redis_hot *self, const char *kind, struct span id,
                        struct proto_address reply_to)
 {
-    char text[KEY_BYTES_MAX * 2];
+    char text[KEY_BYTES_MAX];
     struct span key = key_text(self, kind, id, text);
     enum result result = admit(self, id.count == 0 ? id : key, SPAN_EMPTY);
-    return result != RESULT_OK ? result
-                               : submit(self, request_new(self, REQUEST_READ, key, reply_to));
+    return result != RESULT_OK
+               ? result
+               : submit(self, request_new(self, REQUEST_READ, key, reply_to), SPAN_EMPTY);
 }
 
 static enum result hot_put(struct storage_hot *hot, struct span execution_id, struct span bytes,
@@ -327,7 +340,7 @@ static enum result hot_remove(struct storage_hot *hot, struct span execution_id,
                               struct proto_address reply_to)
 {
     struct redis_hot *self = hot_cast(hot);
-    char text[KEY_BYTES_MAX * 2];
+    char text[KEY_BYTES_MAX];
     struct span key = key_text(self, KEY_SESSION, execution_id, text);
     enum result result = admit(self, execution_id.count == 0 ? execution_id : key, SPAN_EMPTY);
     const struct span arguments[] = {span_text("DEL"), key};
@@ -356,7 +369,7 @@ static enum result hot_unbind(struct storage_hot *hot, struct span channel_sessi
     static const char script[] = "if redis.call('GET',KEYS[1])==ARGV[1] then "
                                  "return redis.call('DEL',KEYS[1]) end return 0";
     struct redis_hot *self = hot_cast(hot);
-    char text[KEY_BYTES_MAX * 2];
+    char text[KEY_BYTES_MAX];
     struct span key = key_text(self, KEY_CHANNEL, channel_session_id, text);
     enum result result =
         admit(self, channel_session_id.count == 0 ? channel_session_id : key, SPAN_EMPTY);
@@ -459,7 +472,13 @@ static void on_ready(redisAsyncContext *context, void *answer, void *nothing)
     }
     redisAsyncCommand(context, on_memory, NULL, "INFO memory");
     for (struct request *request = self->oldest; request != NULL; request = request->next) {
-        send_request(self, request);
+        if (request->kind == REQUEST_READ) {
+            send_read(self, request);
+        } else {
+            send_write(self, request, span_of(request->command, request->command_count));
+            free(request->command);
+            request->command = NULL;
+        }
     }
 }
 
@@ -568,36 +587,42 @@ static void on_request_timer(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* ---- commands and answers ---- */
 
-static int send_read(struct redis_hot *self, struct request *request)
+/* A command that is ready, into hiredis' buffer: the loop writes what a turn has gathered at once.
+ * It fails on a context that is being freed (that one is not ours), and without memory. */
+static bool send_command(struct redis_hot *self, struct request *request, struct span command)
 {
-    const char *texts[] = {self->has_getex ? "GETEX" : "PEXPIRE", request->key, "PX",
-                           self->ttl_text};
-    size_t counts[] = {strlen(texts[0]), request->key_count, 2, strlen(self->ttl_text)};
-    bool sliding = self->ttl_text[0] != '\0';
-    if (sliding && self->has_getex) {
-        return redisAsyncCommandArgv(self->context, on_reply, request, 4, texts, counts);
-    }
-    int code = redisAsyncCommand(self->context, on_reply, request, "GET %b", request->key,
-                                 request->key_count);
-    if (sliding && code == REDIS_OK) {
-        code = redisAsyncCommand(self->context, NULL, NULL, "PEXPIRE %b %s", request->key,
-                                 request->key_count, self->ttl_text);
-    }
-    return code;
+    return redisAsyncFormattedCommand(self->context, request == NULL ? NULL : on_reply, request,
+                                      (const char *)command.bytes, command.count) == REDIS_OK;
 }
 
-static void send_request(struct redis_hot *self, struct request *request)
+static void send_write(struct redis_hot *self, struct request *request, struct span command)
 {
-    if (request->kind == REQUEST_READ) {
-        request->sent = send_read(self, request) == REDIS_OK;
+    request->sent = send_command(self, request, command);
+    ASSERT(request->sent);
+}
+
+static bool send_arguments(struct redis_hot *self, struct request *request,
+                           const struct span *arguments, size_t count)
+{
+    struct storage_redis_command *command = &self->command;
+    return storage_redis_command_write(command, arguments, count) == RESULT_OK &&
+           send_command(self, request, span_of(command->bytes, command->count));
+}
+
+static void send_read(struct redis_hot *self, struct request *request)
+{
+    struct span key = span_of(request->key, request->key_count);
+    struct span ttl = span_text(self->ttl_text);
+    const struct span get_and_renew[] = {span_text("GETEX"), key, span_text("PX"), ttl};
+    const struct span get_alone[] = {span_text("GET"), key};
+    const struct span renew[] = {span_text("PEXPIRE"), key, ttl};
+    if (ttl.count > 0 && self->has_getex) {
+        request->sent = send_arguments(self, request, get_and_renew, 4);
     } else {
-        request->sent =
-            redisAsyncFormattedCommand(self->context, on_reply, request, request->command,
-                                       request->command_count) == REDIS_OK;
-        redisFreeCommand(request->command);
-        request->command = NULL;
+        request->sent = send_arguments(self, request, get_alone, 2);
+        (void)(request->sent && ttl.count > 0 && send_arguments(self, NULL, renew, 3));
     }
-    ASSERT(request->sent); /* it fails on a context that is being freed: that one is not ours */
+    ASSERT(request->sent);
 }
 
 static void finish_oldest(struct redis_hot *self, struct request *request,
@@ -608,7 +633,7 @@ static void finish_oldest(struct redis_hot *self, struct request *request,
     self->in_flight--;
     self->in_flight_bytes -= request->command_count;
     struct proto_address reply_to = request->reply_to;
-    redisFreeCommand(request->command);
+    free(request->command);
     free(request);
     (void)storage_answer(reply_to, answer);
 }
@@ -639,7 +664,7 @@ static void on_reply(redisAsyncContext *context, void *answer, void *owner)
         self->has_getex = false; /* older than 6.2, or renamed away */
         queue_remove_oldest(self, request);
         queue_append(self, request);
-        send_request(self, request);
+        send_read(self, request);
         return;
     }
     struct storage_answer outcome = {.result = failed ? error_of(reply) : RESULT_OK};

@@ -128,6 +128,7 @@ static struct span list_query(const struct storage_http_call *call, struct arena
 /* S3 wants the body's hash said, and libcurl (7.88) signs what is said. */
 static bool add_hash(struct span body, struct arena *arena, struct curl_slist **headers)
 {
+    static const char digits[] = "0123456789abcdef";
     uint8_t digest[EVP_MAX_MD_SIZE];
     char text[EVP_MAX_MD_SIZE * 2 + 1];
     unsigned count = 0;
@@ -136,8 +137,10 @@ static bool add_hash(struct span body, struct arena *arena, struct curl_slist **
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
-        snprintf(text + (size_t)i * 2, 3, "%02x", digest[i]);
+        text[i * 2] = digits[digest[i] >> 4];
+        text[i * 2 + 1] = digits[digest[i] & 15];
     }
+    text[count * 2] = '\0';
     return storage_http_header(headers, arena, "x-amz-content-sha256", text);
 }
 
