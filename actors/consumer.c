@@ -294,6 +294,19 @@ static void put_back(struct actor_consumer *consumer, size_t count)
     consumer->pending = queue;
 }
 
+/* In the order of arrival: AMQP then tells the broker of whole ranges, not of each. */
+static void accept_all(struct actor_consumer *consumer, size_t count)
+{
+    struct proto_message *arrived[APPLY_MESSAGES];
+    for (size_t i = 0; i < count; i++) {
+        arrived[consumer->entries[i].at] = consumer->entries[i].message;
+        consumer->entries[i].message = NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        accept(consumer, arrived[i]);
+    }
+}
+
 static enum result write_entries(struct actor_consumer *consumer, size_t count)
 {
     /* In one order of rows for all consumers, so that they do not wait for each other in a ring. */
@@ -305,10 +318,9 @@ static enum result write_entries(struct actor_consumer *consumer, size_t count)
     if (result != RESULT_OK && !is_of_database(result)) {
         return write_one_by_one(consumer, count);
     }
-    for (size_t i = 0; result == RESULT_OK && i < count; i++) {
-        actor_count(&consumer->counters.written, 1);
-        accept(consumer, consumer->entries[i].message);
-        consumer->entries[i].message = NULL;
+    if (result == RESULT_OK) {
+        actor_count(&consumer->counters.written, (int64_t)count);
+        accept_all(consumer, count);
     }
     return result;
 }

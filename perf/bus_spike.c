@@ -1,7 +1,8 @@
 /*
  * bus_spike.c: the audit pipeline beside its bare ceilings, in alternating rounds of one run: our
- * bus drain beside a loop of Proton that only sends, and the consumer beside psql that only inserts
- * the same rows, many a statement. With RabbitMQ and PostgreSQL of its own; docs/performance.md.
+ * bus drain beside a loop of Proton that only sends, and the consumer beside its own source with no
+ * database, and beside psql that only inserts the same rows, many a statement. With RabbitMQ and
+ * PostgreSQL of its own; docs/performance.md.
  *
  *   bus_spike [MESSAGES [ROUNDS]]        (20000, 3)
  */
@@ -14,6 +15,8 @@
 #include <proton/sasl.h>
 #include <proton/session.h>
 #include <proton/transport.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +37,14 @@
 #include "tests/servers/databases.h"
 #include "tests/servers/rabbitmq.h"
 
-enum { WINDOW = 1024, LOGS = 4, BATCH = 8, PATIENCE_MS = 600000, STATEMENT_ROWS = 500 };
+enum {
+    WINDOW = 1024,
+    LOGS = 4,
+    BATCH = 8,
+    PATIENCE_MS = 600000,
+    STATEMENT_ROWS = 500,
+    SOURCE_WINDOW = 2000
+};
 
 static struct server broker;
 static struct server database;
@@ -270,6 +280,49 @@ static double run_drain(struct storage_journal *journal)
     return seconds;
 }
 
+/* ---- the source alone ---- */
+
+/* Accepts each message at once: what the broker delivers when there is no database. */
+struct taker {
+    struct proto_sink sink;  /* first */
+    pthread_mutex_t opening; /* `source` is set behind it: messages may come before that */
+    struct audit_source *source;
+    atomic_uint taken; /* relaxed: nothing else is read by it */
+};
+
+static enum result take(struct proto_sink *sink, struct proto_message **message)
+{
+    struct taker *taker = (struct taker *)sink;
+    pthread_mutex_lock(&taker->opening);
+    struct audit_source *source = taker->source;
+    pthread_mutex_unlock(&taker->opening);
+    source->ops->settle(source, (*message)->as.bus.number, AUDIT_ACCEPTED);
+    message_free(*message);
+    *message = NULL;
+    atomic_fetch_add_explicit(&taker->taken, 1, memory_order_relaxed);
+    return RESULT_OK;
+}
+
+static double run_source(void)
+{
+    char reason[AUDIT_REASON_BYTES];
+    struct taker taker = {.sink.send = take, .opening = PTHREAD_MUTEX_INITIALIZER};
+    struct audit_amqp_options amqp = {.url = url, .queue = "bare"};
+    struct audit_source_options options = {.window = SOURCE_WINDOW, .owner.sink = &taker.sink};
+    double begin_s = now_s();
+    pthread_mutex_lock(&taker.opening);
+    must(audit_amqp_source_open(&amqp, &options, &taker.source, reason) == RESULT_OK, reason);
+    pthread_mutex_unlock(&taker.opening);
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&taker.taken) < messages; i++) {
+        struct timespec moment = {.tv_nsec = 1000000};
+        nanosleep(&moment, NULL);
+    }
+    double seconds = now_s() - begin_s;
+    must(atomic_load(&taker.taken) == messages, "the source hangs");
+    taker.source->ops->close(taker.source);
+    return seconds;
+}
+
 /* ---- the consumer ---- */
 
 static enum result open_index(void *owner, struct storage_index **out)
@@ -295,7 +348,7 @@ static double run_consumer(void)
     struct audit_amqp_options amqp = {.url = url, .queue = "drained"};
     struct audit_bus_options aside_options = {
         .window = 1, .owner = {.sink = &loop.sink, .ticket = ACTOR_BUS_ASIDE}};
-    struct audit_source_options options = {.window = 2000, .owner.sink = &loop.sink};
+    struct audit_source_options options = {.window = SOURCE_WINDOW, .owner.sink = &loop.sink};
     must(audit_file_bus_open(path, &aside_options, &aside, reason) == RESULT_OK, reason);
     double begin_s = now_s();
     double begin_cpu_s = cpu_s();
@@ -393,6 +446,7 @@ int main(int argc, char **argv)
     char path[160];
     double bare_s = 0;
     double drain_s = 0;
+    double source_s = 0;
     double consumer_s = 0;
     double psql_s = 0;
     struct storage_files *files = NULL;
@@ -423,12 +477,17 @@ int main(int argc, char **argv)
     for (uint32_t round = 0; round < rounds; round++) {
         bare_s += run_bare();
         drain_s += run_drain(journal);
+        source_s += run_source();
         consumer_s += run_consumer();
         psql_s += run_psql(path);
-        fprintf(stderr, "round %u: bare %.2f s, drain %.2f s, consumer %.2f s, psql %.2f s\n",
-                round + 1, bare_s, drain_s, consumer_s, psql_s);
+        fprintf(stderr,
+                "round %u: bare %.2f s, drain %.2f s, source alone %.2f s, consumer %.2f s, psql "
+                "%.2f s\n",
+                round + 1, bare_s, drain_s, source_s, consumer_s, psql_s);
     }
     print_pair("bus drain, messages/s, beside Proton that only sends", drain_s, bare_s,
+               (double)messages * rounds);
+    print_pair("consumer, messages/s, beside its source with no database", consumer_s, source_s,
                (double)messages * rounds);
     print_pair("consumer, rows/s, beside psql that only inserts", consumer_s, psql_s,
                (double)(messages / 2 * (LOGS + 1)) * rounds);

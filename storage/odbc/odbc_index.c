@@ -24,8 +24,8 @@
 #define RETRY_MS_FIRST  250u
 #define RETRY_MS_MAX    5000u
 
-#define AUDITS_AT_ONCE 16u
-#define LOGS_AT_ONCE   64u
+#define AUDITS_AT_ONCE 64u
+#define LOGS_AT_ONCE   256u
 _Static_assert(AUDITS_AT_ONCE *STORAGE_AUDIT_COLUMN_COUNT <= STORAGE_ODBC_PARAMETERS_MAX &&
                    LOGS_AT_ONCE * (STORAGE_LOG_COLUMN_COUNT + 1) <= STORAGE_ODBC_PARAMETERS_MAX,
                "a statement holds its parameters");

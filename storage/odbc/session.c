@@ -62,6 +62,20 @@ static enum result failure(struct storage_odbc_session *session, SQLSMALLINT typ
     return result;
 }
 
+/*
+ * PostgreSQL's driver puts a savepoint around each statement unless it is told not to: two round
+ * trips more a statement, for nothing, as an error here ends the transaction anyway.
+ */
+static const char *options_more(const char *connection)
+{
+    bool postgresql =
+        strcasestr(connection, "postgresql") != NULL || strcasestr(connection, "psqlodbc") != NULL;
+    bool said = strcasestr(connection, "protocol=") != NULL;
+    size_t count = strlen(connection);
+    bool ends = count > 0 && connection[count - 1] == ';';
+    return !postgresql || said ? "" : ends ? "Protocol=7.4-1" : ";Protocol=7.4-1";
+}
+
 enum result storage_odbc_connect(struct storage_odbc_session *session, const char *connection,
                                  uint32_t timeout_s, char reason[STORAGE_ODBC_REASON_BYTES])
 {
@@ -69,11 +83,12 @@ enum result storage_odbc_connect(struct storage_odbc_session *session, const cha
     SQLCHAR name[128] = "";
     SQLSMALLINT count = 0;
     *session = (struct storage_odbc_session){.timeout_s = timeout_s};
-    if (strlen(connection) >= sizeof text) {
+    int bytes = snprintf((char *)text, sizeof text, "%s%s", connection, options_more(connection));
+    if (bytes < 0 || (size_t)bytes >= sizeof text) {
+        explicit_bzero(text, sizeof text);
         snprintf(reason, STORAGE_ODBC_REASON_BYTES, "the connection string is too long");
         return RESULT_INVALID;
     }
-    snprintf((char *)text, sizeof text, "%s", connection);
     if (!succeeded(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &session->environment)) ||
         !succeeded(SQLSetEnvAttr(session->environment, SQL_ATTR_ODBC_VERSION,
                                  (SQLPOINTER)SQL_OV_ODBC3, 0)) ||

@@ -12,7 +12,7 @@
 #include "storage/odbc/dialect.h"
 #include "storage/odbc/odbc.h"
 
-#define STORAGE_ODBC_PARAMETERS_MAX 512u
+#define STORAGE_ODBC_PARAMETERS_MAX 2048u
 
 struct storage_odbc_session {
     /* private to session.c, but `flavour` */

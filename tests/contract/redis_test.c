@@ -415,8 +415,10 @@ Test(hot_in_redis, closing_answers_what_is_in_flight)
         struct storage_hot *hot = bare_tier(&desk, server_published(REDIS), 20000, 500);
         struct proto_address me = {&counter.sink, 0};
         counter.answers = 0;
-        while (connected == 1 && counter.answers == 0) {
+        if (connected == 1) { /* one alone: a server that is slow must not fill the bound */
             cr_assert_eq(hot->ops->get(hot, span_text("x"), 0, me), RESULT_OK);
+        }
+        while (connected == 1 && counter.answers == 0) {
             ev_run(desk.loop, EVRUN_ONCE);
         }
         unsigned before = counter.by_result[RESULT_CLOSED];
