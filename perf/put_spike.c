@@ -39,7 +39,7 @@ static void must(bool holds, const char *what)
     if (!holds) {
         fprintf(stderr, "put_spike: %s\n", what);
         server_remove(&server);
-        exit(1);
+        _exit(1);
     }
 }
 

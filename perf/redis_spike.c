@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "perf/load.h"
 #include "proto/base/span.h"
@@ -37,7 +38,7 @@ static void must(bool holds, const char *what)
     if (!holds) {
         fprintf(stderr, "redis_spike: %s\n", what);
         server_remove(&server);
-        exit(1);
+        _exit(1);
     }
 }
 

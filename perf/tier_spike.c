@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "perf/load.h"
 #include "perf/scratch.h"
@@ -52,7 +53,7 @@ static void must(bool holds, const char *what)
     if (!holds) {
         fprintf(stderr, "tier_spike: %s\n", what);
         clean_up();
-        exit(1);
+        _exit(1);
     }
 }
 

@@ -36,8 +36,8 @@ struct bulk_size {
     size_t rows;
 };
 
-#define BULK_SIZES 3u
-#define BULK_STEP  8u /* each size is so many times the next */
+#define BULK_SIZES 5u
+#define BULK_STEP  4u /* each size is so many times the next */
 
 struct bulk {
     struct bulk_size sizes[BULK_SIZES]; /* the largest first, the last for one row */

@@ -63,8 +63,8 @@ static enum result failure(struct storage_odbc_session *session, SQLSMALLINT typ
 }
 
 /*
- * PostgreSQL's driver puts a savepoint around each statement unless it is told not to: two round
- * trips more a statement, for nothing, as an error here ends the transaction anyway.
+ * PostgreSQL's driver puts a savepoint around each statement of a transaction unless it is told not
+ * to. That is work for nothing: an error here ends the transaction anyway.
  */
 static const char *options_more(const char *connection)
 {
