@@ -11,17 +11,25 @@
 
 struct transport_client;
 
-/* Dials in the background; the first call waits for the connection within its own timeout. */
+/*
+ * Dials in the background; the first call waits for the connection within its own timeout. A
+ * connection that takes nothing for 2 s (then 4, 8, 16, 32), or has let three replies in a row be
+ * late, is given up for a new one: sockets of NNG 1.5.2 may never come back by themselves.
+ */
 MUST_USE enum result transport_client_open(const char *url, struct transport_client **out,
                                            char error[256]);
 /*
  * Sends one request (a MAP value, sent as MessagePack) and waits for its reply (a MAP value in the
- * arena). NNG's resend is switched off. RESULT_TIMEOUT, RESULT_CLOSED, RESULT_INVALID (the reply is
- * no MAP value).
+ * arena). What a connection has taken is sent once: NNG's resend is switched off. Returns within
+ * `timeout_ms` and a second. Any thread. RESULT_TIMEOUT, RESULT_CLOSED (the connection ended before
+ * the reply), RESULT_INVALID (the reply is no MAP value).
  */
 MUST_USE enum result transport_client_call(struct transport_client *client, struct span request,
                                            uint32_t timeout_ms, struct arena *arena,
                                            struct span *reply);
+/* How often a connection was given up. Any thread. */
+uint32_t transport_client_reopened(struct transport_client *client);
+/* With no call under way. Waits half a second at most. NULL is fine. */
 void transport_client_close(struct transport_client *client);
 
 #endif

@@ -31,6 +31,8 @@ struct transport_front_options {
 /* Counters, monotonic but for the last two, readable from any thread. */
 struct transport_front_stats {
     uint64_t requests;
+    uint64_t replies; /* taken by the peer's connection */
+    uint64_t unsent;  /* replies whose peer had gone */
     uint64_t invalid; /* answered InvalidRequest here */
     uint64_t unauthorized;
     uint64_t overloaded;

@@ -19,7 +19,6 @@
 enum {
     THREADS_MAX = 16,
     CALL_MS = 4000,
-    IN_VAIN_MAX = 3,
     OPEN_MAX = 60, /* executions of a thread that still need something */
     HEAVY_BYTES = 12 << 10,
 };
@@ -30,8 +29,7 @@ struct thread {
     pthread_t id;
     struct sim_random random;
     struct transport_client *client;
-    unsigned in_vain; /* calls without an answer, in a row */
-    bool stuck;       /* its call does not come back: left alone */
+    bool stuck; /* its call does not come back: left alone */
     struct arena arena;
     size_t next;           /* index of its next new entry */
     size_t open[OPEN_MAX]; /* indexes of entries that need something */
@@ -39,7 +37,6 @@ struct thread {
 };
 
 struct torture_clients {
-    char url[160];
     unsigned thread_count;
     unsigned pause_ms;
     struct thread threads[THREADS_MAX];
@@ -47,6 +44,7 @@ struct torture_clients {
     _Atomic size_t count; /* the highest index used, and one */
     _Atomic bool finishing, giving_up;
     _Atomic unsigned violations;
+    unsigned reopened;
 };
 
 void torture_clients_id(size_t index, char out[40])
@@ -127,32 +125,10 @@ static enum answer judge(struct span reply, const char *also)
     return WRONG;
 }
 
-/*
- * A socket of NNG 1.5.2 whose peer was killed may never connect again (docs/operations.md, known
- * limits), so after some calls in vain a gateway had better take a new one.
- */
-static void call_failed(struct thread *thread)
-{
-    char error[256];
-    struct transport_client *fresh;
-    if (++thread->in_vain < IN_VAIN_MAX ||
-        transport_client_open(thread->clients->url, &fresh, error) != RESULT_OK) {
-        return;
-    }
-    transport_client_close(thread->client);
-    thread->client = fresh;
-    thread->in_vain = 0;
-}
-
 static bool call(struct thread *thread, struct span request, struct span *reply)
 {
-    if (transport_client_call(thread->client, request, CALL_MS, &thread->arena, reply) !=
-        RESULT_OK) {
-        call_failed(thread);
-        return false;
-    }
-    thread->in_vain = 0;
-    return true;
+    return transport_client_call(thread->client, request, CALL_MS, &thread->arena, reply) ==
+           RESULT_OK;
 }
 
 /*
@@ -258,7 +234,6 @@ struct torture_clients *torture_clients_start(const char *url, unsigned count, u
         return NULL;
     }
     clients->entries = calloc(TORTURE_ENTRIES_MAX + THREADS_MAX, sizeof *clients->entries);
-    snprintf(clients->url, sizeof clients->url, "%s", url);
     clients->thread_count = count;
     clients->pause_ms = pause_ms;
     for (unsigned i = 0; clients->entries != NULL && i < count; i++) {
@@ -297,6 +272,7 @@ bool torture_clients_finish(struct torture_clients *clients, uint64_t timeout_ms
             thread->stuck = !join_until(thread, LAST_CALL_SECONDS);
         }
         if (!thread->stuck) {
+            clients->reopened += transport_client_reopened(thread->client);
             transport_client_close(thread->client);
             arena_release(&thread->arena);
         }
@@ -320,13 +296,7 @@ unsigned torture_clients_violations(const struct torture_clients *clients)
     return atomic_load(&clients->violations);
 }
 
-void torture_clients_free(struct torture_clients *clients)
+unsigned torture_clients_reopened(const struct torture_clients *clients)
 {
-    for (unsigned i = 0; i < clients->thread_count; i++) {
-        if (clients->threads[i].stuck) {
-            return; /* it may still look here */
-        }
-    }
-    free(clients->entries);
-    free(clients);
+    return clients->reopened;
 }

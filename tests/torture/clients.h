@@ -11,7 +11,8 @@
 
 struct torture_clients;
 
-/* `count` threads on the front at `url`, each with a pause of at most `pause_ms` between requests.
+/* For the rest of the process. `count` threads on the front at `url`, each with a pause of at most
+ * `pause_ms` between requests.
  */
 struct torture_clients *torture_clients_start(const char *url, unsigned count, unsigned pause_ms,
                                               uint64_t seed);
@@ -25,6 +26,7 @@ const struct torture_entry *torture_clients_entry(const struct torture_clients *
 void torture_clients_id(size_t index, char out[40]);
 /* Answers that no engine may give; each was printed. */
 unsigned torture_clients_violations(const struct torture_clients *clients);
-void torture_clients_free(struct torture_clients *clients);
+/* After finish: connections that were given up for new ones (transport/client.h). */
+unsigned torture_clients_reopened(const struct torture_clients *clients);
 
 #endif

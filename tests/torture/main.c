@@ -9,6 +9,7 @@
  * The seed decides what is done and when; what the machine makes of it differs from run to run.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,9 @@
 #include "tests/servers/redis.h"
 #include "tests/simulate/random.h"
 #include "tests/torture/verdict.h"
+#include "tests/torture/watchdog.h"
 
+enum { START_SECONDS = 300, STEP_SECONDS = 300 }; /* what phases may take beyond their own time */
 enum { FULL_SECONDS = 1900, SMOKE_SECONDS = 14, CLIENTS = 6, FINISH_MS = 180000 };
 enum { PAUSE_MS = 20, PAUSE_AZURITE_MS = 400 }; /* that emulator stores some 200 blobs a second */
 
@@ -49,8 +52,30 @@ struct torture {
     struct tier redis, azurite;
     struct torture_clients *clients;
     struct sim_random random;
-    unsigned kills, violations;
+    _Atomic unsigned kills, violations;
 };
+
+static struct torture torture_one;
+
+static void last_words(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const struct torture *torture = &torture_one;
+    if (!atomic_flag_test_and_set(&said)) {
+        printf("kills: %u executions: %zu violations: %u\n", torture->kills,
+               torture->clients == NULL ? 0 : torture_clients_count(torture->clients),
+               torture->violations);
+        fflush(stdout);
+    }
+}
+
+/* Instead of the watchdog's: something that the torture itself needs is missing. */
+static _Noreturn void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "torture: %s %s\n", what, why);
+    last_words();
+    _exit(2);
+}
 
 static uint64_t now_ms(void)
 {
@@ -94,8 +119,7 @@ static void mend(struct tier *tier)
         server_resume(&tier->server);
     }
     if (tier->down && !tier->start(&tier->server)) {
-        fprintf(stderr, "torture: %s did not come back\n", tier->name);
-        exit(2);
+        give_up(tier->name, "did not come back");
     }
     tier->paused = tier->down = false;
     tier->mend_ms = 0;
@@ -172,8 +196,7 @@ static void set_up(struct torture *torture)
              parent == NULL ? "/tmp" : parent);
     torture->modules = test_http_start();
     if (mkdtemp(engine->directory) == NULL || torture->modules == NULL || !write_project(torture)) {
-        fprintf(stderr, "torture: no place to work in\n");
-        exit(2);
+        give_up(engine->directory, "is no place to work in");
     }
     test_http_script(torture->modules, "/module", replies, 1);
     snprintf(engine->url, sizeof engine->url, "ipc://%s/front", engine->directory);
@@ -188,7 +211,6 @@ static void set_up(struct torture *torture)
 static void tear_down(struct torture *torture)
 {
     char command[200];
-    torture_clients_free(torture->clients);
     test_http_stop(torture->modules);
     close_tier(&torture->redis);
     close_tier(&torture->azurite);
@@ -207,8 +229,9 @@ static void start_engine(struct torture *torture)
     if (!torture_engine_start(&torture->engine)) {
         fprintf(stderr, "violation: the engine does not start\n");
         torture->violations++;
-        printf("kills: %u executions: 0 violations: %u\n", torture->kills, torture->violations);
-        exit(1);
+        fprintf(stderr, "torture: what there was stays in %s\n", torture->engine.directory);
+        last_words();
+        _exit(1);
     }
 }
 
@@ -216,6 +239,7 @@ static void start_engine(struct torture *torture)
 
 static void torment(struct torture *torture)
 {
+    torture_watchdog_phase("the torment", torture->options.seconds + STEP_SECONDS);
     uint64_t until_ms = now_ms() + torture->options.seconds * 1000ull;
     uint64_t kill_ms = now_ms() + 1000;
     struct tier *tiers[] = {&torture->redis, &torture->azurite};
@@ -242,18 +266,25 @@ static void torment(struct torture *torture)
 
 static void judge(struct torture *torture)
 {
+    torture_watchdog_phase("the gateways' last requests", FINISH_MS / 1000 + STEP_SECONDS);
     if (!torture_clients_finish(torture->clients, FINISH_MS)) {
         fprintf(stderr, "violation: not all was acknowledged within %d s of peace\n",
                 FINISH_MS / 1000);
         torture->violations++;
     }
+    fprintf(stderr, "torture: gateways took a new connection for a dead one %u times\n",
+            torture_clients_reopened(torture->clients));
     torture->violations += torture_clients_violations(torture->clients);
+    torture_watchdog_phase("the executions' ends", FINISH_MS / 1000 + STEP_SECONDS);
     torture->violations += torture_verdict_ends(torture->clients, &torture->engine, FINISH_MS);
+    torture_watchdog_phase("the engine's end", STEP_SECONDS);
     int status = torture_engine_stop(&torture->engine);
     if (status != 0) {
         fprintf(stderr, "violation: the engine ended with status %d\n", status);
         torture->violations++;
     }
+    torture_watchdog_phase("the verdict", STEP_SECONDS);
+    torture->violations += torture_verdict_front(&torture->engine);
     torture->violations += torture_verdict_audit(torture->clients, &torture->engine);
     torture->violations += torture_verdict_calls(torture->modules);
 }
@@ -281,27 +312,27 @@ static bool read_options(int argc, char *argv[], struct options *out)
 
 int main(int argc, char *argv[])
 {
-    static struct torture torture;
-    if (!read_options(argc, argv, &torture.options)) {
+    struct torture *torture = &torture_one;
+    if (!read_options(argc, argv, &torture->options)) {
         fprintf(stderr, "usage: torture --strider PROGRAM [--smoke | --seconds N] [--seed N]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
-    torture.random = sim_random_of(torture.options.seed, 1);
-    set_up(&torture);
-    start_engine(&torture);
-    torture.clients = torture_clients_start(
-        torture.engine.url, CLIENTS, torture.engine.azurite_port == 0 ? PAUSE_MS : PAUSE_AZURITE_MS,
-        torture.options.seed);
-    if (torture.clients == NULL) {
-        fprintf(stderr, "torture: no memory\n");
-        return 2;
+    torture_watchdog_start(last_words);
+    torture_watchdog_phase("its set-up", START_SECONDS);
+    torture->random = sim_random_of(torture->options.seed, 1);
+    set_up(torture);
+    start_engine(torture);
+    torture->clients = torture_clients_start(
+        torture->engine.url, CLIENTS,
+        torture->engine.azurite_port == 0 ? PAUSE_MS : PAUSE_AZURITE_MS, torture->options.seed);
+    if (torture->clients == NULL) {
+        give_up("gateways", "could not begin: no memory");
     }
-    torment(&torture);
-    judge(&torture);
-    size_t executions = torture_clients_count(torture.clients);
-    tear_down(&torture);
-    printf("kills: %u executions: %zu violations: %u\n", torture.kills, executions,
-           torture.violations);
-    return torture.violations > 0 ? 1 : 0;
+    torment(torture);
+    judge(torture);
+    torture_watchdog_phase("its clearing up", STEP_SECONDS);
+    tear_down(torture);
+    last_words();
+    return torture->violations > 0 ? 1 : 0;
 }

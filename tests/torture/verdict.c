@@ -148,6 +148,41 @@ unsigned torture_verdict_audit(const struct torture_clients *clients,
     return violations;
 }
 
+/* ---- what the front says of itself ---- */
+
+/* A gateway that asks again and again would not notice one request that is never answered; the
+ * front counts what it holds. */
+unsigned torture_verdict_front(const struct torture_engine *engine)
+{
+    char path[200];
+    char line[8192];
+    unsigned violations = 0;
+    bool found = false;
+    unsigned long pending = 0;
+    snprintf(path, sizeof path, "%s/log", engine->directory);
+    FILE *file = fopen(path, "r");
+    if (file != NULL) {
+        fseek(file, (long)engine->log_seen, SEEK_SET);
+    }
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *text = strstr(line, "FRONT-CLOSED") != NULL ? strstr(line, "pending") : NULL;
+        if (text != NULL) {
+            found = true;
+            pending = strtoul(text + strcspn(text, "0123456789"), NULL, 10);
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (!found) {
+        violation(&violations, "the front", "did not say how it closed");
+    } else if (pending != 0) {
+        snprintf(line, sizeof line, "closed with %lu requests unanswered", pending);
+        violation(&violations, "the front", line);
+    }
+    return violations;
+}
+
 /* ---- what modules were told ---- */
 
 struct called {

@@ -12,6 +12,8 @@ unsigned torture_verdict_ends(const struct torture_clients *clients,
 /* After an orderly end: a row for each, and its logs without gap and none twice: violations. */
 unsigned torture_verdict_audit(const struct torture_clients *clients,
                                const struct torture_engine *engine);
+/* After an orderly end: its front answered every request that it took: violations. */
+unsigned torture_verdict_front(const struct torture_engine *engine);
 /* Each task of an execution was called with one Idempotency-Key, however often: violations. */
 unsigned torture_verdict_calls(struct test_http *modules);
 

@@ -275,6 +275,12 @@ static void view_metrics(void *owner, struct arena *arena, struct span *text)
         "# HELP strider_front_requests_total Requests that arrived over NNG.\n"
         "# TYPE strider_front_requests_total counter\n"
         "strider_front_requests_total %" PRIu64 "\n"
+        "# HELP strider_front_replies_total Replies that went out over NNG.\n"
+        "# TYPE strider_front_replies_total counter\n"
+        "strider_front_replies_total %" PRIu64 "\n"
+        "# HELP strider_front_replies_unsent_total Replies whose peer had gone.\n"
+        "# TYPE strider_front_replies_unsent_total counter\n"
+        "strider_front_replies_unsent_total %" PRIu64 "\n"
         "# HELP strider_front_refused_total Requests refused by the front, by reason.\n"
         "# TYPE strider_front_refused_total counter\n"
         "strider_front_refused_total{reason=\"invalid\"} %" PRIu64 "\n"
@@ -283,9 +289,12 @@ static void view_metrics(void *owner, struct arena *arena, struct span *text)
         "strider_front_refused_total{reason=\"oversized\"} %" PRIu64 "\n"
         "# HELP strider_front_pending Requests in flight.\n"
         "# TYPE strider_front_pending gauge\n"
-        "strider_front_pending %" PRIu32 "\n",
-        SPAN_ARG(engine), front.requests, front.invalid, front.unauthorized, front.overloaded,
-        front.oversized, front.pending);
+        "strider_front_pending %" PRIu32 "\n"
+        "# HELP strider_front_contexts Requests that there is room for, made as load asks.\n"
+        "# TYPE strider_front_contexts gauge\n"
+        "strider_front_contexts %" PRIu32 "\n",
+        SPAN_ARG(engine), front.requests, front.replies, front.unsent, front.invalid,
+        front.unauthorized, front.overloaded, front.oversized, front.pending, front.contexts);
 }
 
 /* ---- opening and closing ---- */

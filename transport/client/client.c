@@ -1,56 +1,67 @@
 /*
- * client.c: one REQ socket; each call takes a context of its own, so any number of threads may call
- * at once.
+ * client.c: see client.h. Each call takes a context of its own on the link of the moment, so any
+ * number of threads may call at once; the mutex guards which link that is, and when it is given up.
  */
 #include "transport/client.h"
 
-#include <nng/nng.h>
-#include <nng/protocol/reqrep0/req.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
-#include "transport/guard/listen.h"
+#include "transport/client/exchange.h"
 
 #define CLIENT_MAGIC 0x434c4e54u
-#define REPLY_BYTES_MAX                                                                            \
-    (256u << 20) /* lists and payloads of one execution; the engine's own bound is lower */
-#define RECONNECT_MS     20
-#define RECONNECT_MS_MAX 500
+/* A link that takes nothing for so long is given up. It doubles each time, so that a way that is
+ * slow to connect is not cut off again and again. */
+#define PATIENCE_MS     2000u
+#define PATIENCE_MS_MAX 32000u
+#define SILENCES_MAX    3u /* replies in a row that did not come in time, and it is given up too */
 
 struct transport_client {
     uint32_t magic;
-    nng_socket socket;
+    char *url;
+    pthread_mutex_t mutex; /* guards what follows */
+    struct client_link *link;
+    uint32_t patience_ms;
+    uint32_t silences;
+    uint32_t reopened;
 };
 
-static enum result exchange(nng_ctx ctx, nng_aio *aio, struct span request, nng_msg **reply);
+/* How far a try came. */
+enum stage { STAGE_REFUSED, STAGE_UNTAKEN, STAGE_UNANSWERED, STAGE_ANSWERED };
+
+static struct client_link *take_link(struct transport_client *client, uint64_t *patience_end_ms);
+static void give_up(struct transport_client *client, const struct client_link *link);
+static enum result try_once(struct transport_client *client, struct span request, uint64_t until_ms,
+                            enum stage *stage, nng_msg **reply);
+static enum result exchange(struct client_exchange *exchange, struct span request,
+                            uint64_t send_until_ms, uint64_t until_ms, enum stage *stage,
+                            nng_msg **reply);
+static void learn(struct transport_client *client, struct client_link *link, enum stage stage,
+                  enum result result);
 static enum result keep_reply(nng_msg *reply, struct arena *arena, struct span *out);
 
 enum result transport_client_open(const char *url, struct transport_client **out, char error[256])
 {
     *out = NULL;
     struct transport_client *client = calloc(1, sizeof *client);
-    if (client == NULL || nng_req0_open(&client->socket) != 0) {
-        snprintf(error, 256, "no memory for the client");
+    enum result result = RESULT_LIMIT;
+    snprintf(error, 256, "no memory for the client");
+    if (client == NULL || (client->url = strdup(url)) == NULL ||
+        (result = client_link_open(url, &client->link, error)) != RESULT_OK) {
+        if (client != NULL) {
+            free(client->url);
+        }
         free(client);
-        return RESULT_LIMIT;
+        return result;
     }
     client->magic = CLIENT_MAGIC;
-    int code = 0;
-    /* A repeat is the caller's to decide: NNG would do it by itself. */
-    if ((code = nng_socket_set_ms(client->socket, NNG_OPT_REQ_RESENDTIME, NNG_DURATION_INFINITE)) !=
-            0 ||
-        (code = nng_socket_set_size(client->socket, NNG_OPT_RECVMAXSZ, REPLY_BYTES_MAX)) != 0 ||
-        (code = nng_socket_set_ms(client->socket, NNG_OPT_RECONNMINT, RECONNECT_MS)) != 0 ||
-        (code = nng_socket_set_ms(client->socket, NNG_OPT_RECONNMAXT, RECONNECT_MS_MAX)) != 0 ||
-        (code = nng_dial(client->socket, url, NULL, NNG_FLAG_NONBLOCK)) != 0) {
-        snprintf(error, 256, "cannot connect to %s: %s", url, nng_strerror(code));
-        transport_client_close(client);
-        return transport_result_of_nng(code);
-    }
-    error[0] = '\0';
+    client->patience_ms = PATIENCE_MS;
+    pthread_mutex_init(&client->mutex, NULL);
     *out = client;
     return RESULT_OK;
 }
@@ -60,54 +71,136 @@ enum result transport_client_call(struct transport_client *client, struct span r
 {
     ASSERT(client->magic == CLIENT_MAGIC);
     *reply = SPAN_EMPTY;
-    nng_ctx ctx;
-    int code = nng_ctx_open(&ctx, client->socket);
-    if (code != 0) {
-        return transport_result_of_nng(code);
+    uint64_t until_ms = client_now_ms() + timeout_ms;
+    enum stage stage;
+    enum result result;
+    nng_msg *message = NULL;
+    do {
+        /* What no connection has taken was not sent: the next link may. */
+        result = try_once(client, request, until_ms, &stage, &message);
+    } while (stage == STAGE_UNTAKEN && client_now_ms() < until_ms);
+    if (result == RESULT_OK) {
+        result = keep_reply(message, arena, reply);
+        nng_msg_free(message);
     }
-    nng_aio *aio = NULL;
-    enum result result = RESULT_LIMIT;
-    if (nng_aio_alloc(&aio, NULL, NULL) == 0) {
-        nng_msg *message = NULL;
-        nng_aio_set_timeout(aio, timeout_ms > INT32_MAX ? INT32_MAX : (nng_duration)timeout_ms);
-        result = exchange(ctx, aio, request, &message);
-        if (result == RESULT_OK) {
-            result = keep_reply(message, arena, reply);
-            nng_msg_free(message);
-        }
-        nng_aio_free(aio);
-    }
-    nng_ctx_close(ctx);
     return result;
 }
 
-/* Sending waits for a connection; receiving waits for the reply; each for the whole time that was
- * given. */
-static enum result exchange(nng_ctx ctx, nng_aio *aio, struct span request, nng_msg **reply)
+static enum result try_once(struct transport_client *client, struct span request, uint64_t until_ms,
+                            enum stage *stage, nng_msg **reply)
 {
-    nng_msg *message = NULL;
-    if (nng_msg_alloc(&message, 0) != 0) {
-        return RESULT_LIMIT;
+    uint64_t patience_end_ms;
+    struct client_exchange *own = NULL;
+    struct client_link *link = take_link(client, &patience_end_ms);
+    *stage = STAGE_REFUSED;
+    enum result result = client_exchange_open(link, &own);
+    if (result == RESULT_OK) {
+        result = exchange(own, request, patience_end_ms < until_ms ? patience_end_ms : until_ms,
+                          until_ms, stage, reply);
+        learn(client, link, *stage, result);
+        if (!client_exchange_close(own)) {
+            *stage = STAGE_UNANSWERED; /* it may have been sent: no repeat */
+            give_up(client, link);
+        }
     }
-    if (nng_msg_append(message, request.bytes, request.count) != 0) {
-        nng_msg_free(message);
-        return RESULT_LIMIT;
-    }
-    nng_aio_set_msg(aio, message);
-    nng_ctx_send(ctx, aio);
-    nng_aio_wait(aio);
-    int code = nng_aio_result(aio);
-    if (code != 0) {
-        nng_msg_free(message);
-        return transport_result_of_nng(code);
-    }
-    nng_aio_set_msg(aio, NULL);
-    nng_ctx_recv(ctx, aio);
-    nng_aio_wait(aio);
-    code = nng_aio_result(aio);
-    *reply = code == 0 ? nng_aio_get_msg(aio) : NULL;
-    return transport_result_of_nng(code);
+    client_link_leave(link);
+    return result;
 }
+
+static uint64_t left_ms(uint64_t until_ms)
+{
+    uint64_t now_ms = client_now_ms();
+    return now_ms < until_ms ? until_ms - now_ms : 1;
+}
+
+static enum result exchange(struct client_exchange *exchange, struct span request,
+                            uint64_t send_until_ms, uint64_t until_ms, enum stage *stage,
+                            nng_msg **reply)
+{
+    enum result result = client_exchange_send(exchange, request, left_ms(send_until_ms));
+    if (result != RESULT_OK) {
+        *stage = result == RESULT_TIMEOUT ? STAGE_UNTAKEN : STAGE_REFUSED;
+        return result;
+    }
+    *stage = STAGE_UNANSWERED;
+    result = client_exchange_receive(exchange, left_ms(until_ms), reply);
+    if (result == RESULT_OK) {
+        *stage = STAGE_ANSWERED;
+    }
+    return result;
+}
+
+/* ---- which link ---- */
+
+/* Held for the caller. Until when it may take a request before it is given up. */
+static struct client_link *take_link(struct transport_client *client, uint64_t *patience_end_ms)
+{
+    pthread_mutex_lock(&client->mutex);
+    struct client_link *link = client->link;
+    client_link_hold(link);
+    *patience_end_ms = atomic_load(&link->progressed_ms) + client->patience_ms;
+    pthread_mutex_unlock(&client->mutex);
+    return link;
+}
+
+/* The others leave it when they have done; what comes from now on uses another. If there is none to
+ * be had, the old one has to do. */
+static void give_up(struct transport_client *client, const struct client_link *link)
+{
+    char error[256];
+    struct client_link *fresh = NULL;
+    struct client_link *old = NULL;
+    pthread_mutex_lock(&client->mutex);
+    if (client->link == link && client_link_open(client->url, &fresh, error) == RESULT_OK) {
+        old = client->link;
+        client->link = fresh;
+        client->silences = 0;
+        client->reopened++;
+    }
+    pthread_mutex_unlock(&client->mutex);
+    if (old != NULL) {
+        client_link_leave(old);
+    }
+}
+
+static void learn(struct transport_client *client, struct client_link *link, enum stage stage,
+                  enum result result)
+{
+    bool useless = false;
+    pthread_mutex_lock(&client->mutex);
+    if (stage == STAGE_ANSWERED) {
+        client->silences = 0;
+        client->patience_ms = PATIENCE_MS;
+    }
+    if (stage >= STAGE_UNANSWERED) {
+        atomic_store(&link->progressed_ms, client_now_ms());
+    }
+    if (stage == STAGE_UNTAKEN && client->link == link &&
+        client_now_ms() >= atomic_load(&link->progressed_ms) + client->patience_ms) {
+        useless = true;
+        atomic_store(&link->progressed_ms, client_now_ms()); /* should there be no other */
+        client->patience_ms =
+            client->patience_ms < PATIENCE_MS_MAX ? 2 * client->patience_ms : PATIENCE_MS_MAX;
+    }
+    if (stage == STAGE_UNANSWERED && result == RESULT_TIMEOUT && client->link == link) {
+        useless = ++client->silences >= SILENCES_MAX;
+    }
+    pthread_mutex_unlock(&client->mutex);
+    if (useless) {
+        give_up(client, link);
+    }
+}
+
+uint32_t transport_client_reopened(struct transport_client *client)
+{
+    ASSERT(client->magic == CLIENT_MAGIC);
+    pthread_mutex_lock(&client->mutex);
+    uint32_t reopened = client->reopened;
+    pthread_mutex_unlock(&client->mutex);
+    return reopened;
+}
+
+/* ---- replies ---- */
 
 static enum result keep_reply(nng_msg *reply, struct arena *arena, struct span *out)
 {
@@ -128,7 +221,9 @@ void transport_client_close(struct transport_client *client)
         return;
     }
     ASSERT(client->magic == CLIENT_MAGIC);
-    nng_close(client->socket);
+    client_link_leave(client->link);
+    pthread_mutex_destroy(&client->mutex);
     client->magic = 0;
+    free(client->url);
     free(client);
 }

@@ -14,21 +14,19 @@
  */
 #include "transport/front.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/supplemental/util/platform.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "transport/front/intake.h"
 #include "transport/front/outbox.h"
 #include "transport/front/threads.h"
+#include "transport/guard/closing.h"
 #include "transport/guard/listen.h"
 
 #define FRONT_MAGIC 0x46524f4eu
@@ -43,7 +41,7 @@
     4096u /* a request no larger waits with its slot and becomes the reply's memory */
 #define DIRECT_MAX        4u /* with no more requests pending an answer is sent where it is made */
 #define CLOSE_GRACE_MS    20 /* until the pipes have stopped reading */
-#define CLOSE_WAIT_S      5  /* for NNG to let go of its pipes */
+#define CLOSE_WAIT_MS     5000 /* for NNG to let go of its pipes */
 #define ARENA_BLOCK_BYTES 4096u
 #define TICKET_NONE       0u /* generations begin at 1, so no ticket is 0 */
 
@@ -62,17 +60,6 @@ struct slot {
     nng_pipe pipe;
     nng_msg *kept;           /* the request's memory, for the reply; NULL when it was large */
     _Atomic uint64_t ticket; /* of the request that waits for its answer; TICKET_NONE else */
-};
-
-/*
- * A close under way, shared by the closing thread and the one that waits for it. `holders` says who
- * frees it: each leaves with an atomic decrement, the last one frees; the semaphore orders
- * everything else.
- */
-struct closing {
-    nng_socket socket;
-    sem_t closed;
-    _Atomic int holders;
 };
 
 struct transport_front {
@@ -102,9 +89,7 @@ static int open_socket(struct transport_front *front);
 static enum result listen_on_all(struct transport_front *front,
                                  const struct transport_front_options *options, char error[256]);
 static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file);
-static bool close_socket(nng_socket socket);
-static void *run_close(void *arg);
-static void closing_leave(struct closing *closing);
+static void say_counts(struct transport_front *front);
 static bool grow(struct transport_front *front, uint32_t wanted);
 static struct slot *slot_new(struct transport_front *front, uint32_t index);
 static void slot_free(struct slot *slot);
@@ -256,6 +241,8 @@ void transport_front_stats(struct transport_front *front, struct transport_front
     struct front_intake *intake = &front->intake;
     *out = (struct transport_front_stats){
         .requests = atomic_load_explicit(&intake->requests, memory_order_relaxed),
+        .replies = atomic_load_explicit(&intake->replies, memory_order_relaxed),
+        .unsent = atomic_load_explicit(&intake->unsent, memory_order_relaxed),
         .invalid = atomic_load_explicit(&intake->invalid, memory_order_relaxed),
         .unauthorized = atomic_load_explicit(&intake->unauthorized, memory_order_relaxed),
         .overloaded = atomic_load_explicit(&intake->overloaded, memory_order_relaxed),
@@ -280,6 +267,7 @@ void transport_front_close(struct transport_front *front)
     }
     ASSERT(front->magic == FRONT_MAGIC);
     atomic_store(&front->intake.quiescing, true);
+    say_counts(front);
     /*
      * The contexts first: with none receiving, a pipe reads one more request and then no further. A
      * pipe that NNG 1.5.2 closes between the two halves of a message is never reaped, and nng_close
@@ -292,9 +280,9 @@ void transport_front_close(struct transport_front *front)
     }
     front_outbox_stop(&front->outbox);
     nng_msleep(CLOSE_GRACE_MS);
-    if (!close_socket(front->socket)) {
-        log_line(LOG_ERROR, "FRONT-CLOSE", "error=\"a connection was not let go of\" waited_s=%d",
-                 CLOSE_WAIT_S);
+    if (!transport_socket_close(front->socket, CLOSE_WAIT_MS)) {
+        log_line(LOG_ERROR, "FRONT-CLOSE", "error=\"a connection was not let go of\" waited_ms=%d",
+                 CLOSE_WAIT_MS);
         return; /* NNG may still look at what is here: leave it */
     }
     for (uint32_t index = 0; index < atomic_load_explicit(&front->slot_count, memory_order_acquire);
@@ -308,52 +296,15 @@ void transport_front_close(struct transport_front *front)
     free(front);
 }
 
-/* nng_close on a thread of its own, so that it can be given up: false when it has not come back in
- * time. */
-static bool close_socket(nng_socket socket)
+static void say_counts(struct transport_front *front)
 {
-    struct closing *closing = calloc(1, sizeof *closing);
-    pthread_t thread;
-    if (closing == NULL || sem_init(&closing->closed, 0, 0) != 0) {
-        free(closing);
-        nng_close(socket);
-        return true;
-    }
-    closing->socket = socket;
-    atomic_init(&closing->holders, 2);
-    if (pthread_create(&thread, NULL, run_close, closing) != 0) {
-        sem_destroy(&closing->closed);
-        free(closing);
-        nng_close(socket);
-        return true;
-    }
-    pthread_detach(thread);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += CLOSE_WAIT_S;
-    int code = 0;
-    while ((code = sem_timedwait(&closing->closed, &until)) != 0 && errno == EINTR) {
-    }
-    closing_leave(closing);
-    return code == 0;
-}
-
-static void *run_close(void *arg)
-{
-    struct closing *closing = arg;
-    nng_close(closing->socket);
-    sem_post(&closing->closed);
-    closing_leave(closing);
-    return NULL;
-}
-
-/* The last of the two frees it. */
-static void closing_leave(struct closing *closing)
-{
-    if (atomic_fetch_sub(&closing->holders, 1) == 1) {
-        sem_destroy(&closing->closed);
-        free(closing);
-    }
+    struct transport_front_stats stats;
+    transport_front_stats(front, &stats);
+    log_line(LOG_INFO, "FRONT-CLOSED",
+             "requests=%" PRIu64 " replies=%" PRIu64 " unsent=%" PRIu64 " late=%" PRIu64
+             " pending=%" PRIu32 " contexts=%" PRIu32,
+             stats.requests, stats.replies, stats.unsent, stats.late, stats.pending,
+             stats.contexts);
 }
 
 /* Adds up to `wanted` contexts and lets them receive; true when at least one context exists. */
@@ -460,6 +411,8 @@ static void on_sent(struct slot *slot)
         slot->pending = false;
         front_intake_end(&front->intake);
     }
+    atomic_fetch_add_explicit(code == 0 ? &front->intake.replies : &front->intake.unsent, 1,
+                              memory_order_relaxed);
     if (code != 0) {
         nng_msg *message = nng_aio_get_msg(slot->aio);
         nng_aio_set_msg(slot->aio, NULL);

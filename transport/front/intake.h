@@ -21,6 +21,8 @@ struct front_intake {
     _Atomic bool quiescing;
     _Atomic uint32_t pending;
     _Atomic uint64_t requests;
+    _Atomic uint64_t replies;
+    _Atomic uint64_t unsent;
     _Atomic uint64_t invalid;
     _Atomic uint64_t unauthorized;
     _Atomic uint64_t overloaded;
