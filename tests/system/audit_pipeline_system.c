@@ -5,11 +5,9 @@
  *
  *   audit-pipeline-system [EXECUTIONS [DATABASE-DOWN-MS]]     (500 of ten tasks, 2000)
  */
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +18,7 @@
 #include "storage/odbc/odbc.h"
 #include "tests/servers/databases.h"
 #include "tests/servers/rabbitmq.h"
-#include "tests/system/check.h"
+#include "tests/system/program.h"
 #include "transport/client.h"
 
 enum {
@@ -33,7 +31,6 @@ enum {
     ROUNDS = 5,
 };
 
-static char strider[512];
 static struct server broker;
 
 struct pipeline {
@@ -64,32 +61,11 @@ static pid_t spawn(const char *directory, const char *log, const char *database,
 {
     char path[256];
     char url[96];
-    pid_t parent = getpid();
     snprintf(path, sizeof path, "%s/%s", directory, log);
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%u", (unsigned)broker.port);
-    pid_t pid = fork();
-    if (pid != 0) {
-        REQUIRE(pid > 0);
-        return pid;
-    }
-    int out = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || dup2(out, 1) < 0 ||
-        dup2(out, 2) < 0) {
-        _exit(126);
-    }
     setenv("STRIDER_BUS_URL", url, 1);
     setenv("STRIDER_CONSUMER_DATABASE", database, 1);
-    execv(strider, (char *const *)arguments);
-    _exit(127);
-}
-
-static int end_process(pid_t *pid, int number)
-{
-    int status = 0;
-    kill(*pid, number);
-    REQUIRE(waitpid(*pid, &status, 0) == *pid);
-    *pid = 0;
-    return status;
+    return program_spawn(path, arguments);
 }
 
 static void start_engine(struct pipeline *pipeline)
@@ -295,13 +271,13 @@ static void restart_broker(void)
 
 static void kill_engine(struct pipeline *pipeline)
 {
-    CHECK(WIFSIGNALED(end_process(&pipeline->engine, SIGKILL)));
+    CHECK(WIFSIGNALED(program_end(&pipeline->engine, SIGKILL)));
     start_engine(pipeline);
 }
 
 static void kill_consumer(struct pipeline *pipeline, uint32_t round)
 {
-    CHECK(WIFSIGNALED(end_process(&pipeline->consumers[round % 2], SIGKILL)));
+    CHECK(WIFSIGNALED(program_end(&pipeline->consumers[round % 2], SIGKILL)));
     start_consumer(pipeline, round % 2);
 }
 
@@ -337,10 +313,10 @@ static void close_pipeline(struct pipeline *pipeline)
 {
     await_complete(pipeline);
     for (size_t i = 0; i < 2; i++) {
-        int status = end_process(&pipeline->consumers[i], SIGTERM);
+        int status = program_end(&pipeline->consumers[i], SIGTERM);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-    int status = end_process(&pipeline->engine, SIGTERM);
+    int status = program_end(&pipeline->engine, SIGTERM);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     compare(pipeline);
     transport_client_close(pipeline->client);
@@ -370,20 +346,6 @@ static bool may_run(void)
     return true;
 }
 
-/* The binary is two folders above this program. */
-static void find_strider(void)
-{
-    char self[sizeof strider - 32];
-    ssize_t count = readlink("/proc/self/exe", self, sizeof self - 1);
-    REQUIRE(count > 0);
-    self[count] = '\0';
-    for (int i = 0; i < 3; i++) {
-        *strrchr(self, '/') = '\0';
-    }
-    snprintf(strider, sizeof strider, "%s/strider", self);
-    REQUIRE(access(strider, X_OK) == 0);
-}
-
 int main(int argc, char **argv)
 {
     uint32_t executions = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : EXECUTIONS_DEFAULT;
@@ -396,7 +358,6 @@ int main(int argc, char **argv)
     if (!may_run()) {
         return 0;
     }
-    find_strider();
     CHECK_CASE("broker, database, engine and consumers are killed: each row and log is there once");
     REQUIRE(server_rabbitmq_start(&broker));
     REQUIRE(server_postgresql_start(&postgresql) && server_mariadb_start(&mariadb));
