@@ -11,23 +11,19 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "tests/servers/server.h"
 #include "tests/simulate/random.h"
+#include "tests/system/nng_leaks.h"
 #include "tests/system/program.h"
 #include "transport/client.h"
 
 enum { KILLS_DEFAULT = 6, GATEWAYS = 12, CALL_MS = 3000, PATIENCE_MS = 60000, LOOK_MS = 10 };
-
-/* NNG 1.5.2 loses a message that it was about to write when the connection ended. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libnng\n";
-}
 
 static uint64_t now_ms(void)
 {
@@ -176,6 +172,49 @@ static void kill_and_start(const char *directory, const char *log, const char *u
     judge_front(log);
 }
 
+/* ---- peers that are gone before they are greeted ---- */
+
+static void knock_and_go(const char *path)
+{
+    enum { KNOCKS = 5 };
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    for (int i = 0; i < KNOCKS; i++) {
+        int handle = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        REQUIRE(handle >= 0);
+        CHECK(connect(handle, (struct sockaddr *)&address, sizeof address) == 0);
+        close(handle);
+    }
+}
+
+/*
+ * The engine is stopped meanwhile, so that it finds them gone. NNG does not let go of what belonged
+ * to a listener that it had ended (docs/operations.md, known limits): no leak check at its end.
+ */
+static void stays_reachable(const char *directory, const char *log)
+{
+    char url[96];
+    char path[80];
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+    snprintf(path, sizeof path, "%s/front", directory);
+    snprintf(url, sizeof url, "ipc://%s", path);
+    pid_t engine = start_engine(directory, log, url);
+    start_gateways(url);
+    CHECK_INT(answered_within(GATEWAYS, PATIENCE_MS), GATEWAYS);
+    end_gateways();
+    for (int i = 0; i < 3; i++) {
+        kill(engine, SIGSTOP);
+        knock_and_go(path);
+        kill(engine, SIGCONT);
+        start_gateways(url);
+        CHECK_INT(answered_within(GATEWAYS, PATIENCE_MS), GATEWAYS);
+        end_gateways();
+    }
+    int status = program_end(&engine, SIGTERM);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    judge_front(log);
+}
+
 int main(int argc, char **argv)
 {
     unsigned kills = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : KILLS_DEFAULT;
@@ -194,6 +233,9 @@ int main(int argc, char **argv)
     CHECK_CASE("over TCP every gateway is answered after the engine was killed");
     snprintf(url, sizeof url, "tcp://127.0.0.1:%u", (unsigned)server_free_port());
     kill_and_start(directory, log, url, kills);
+
+    CHECK_CASE("peers that are gone before they are greeted do not make the front deaf");
+    stays_reachable(directory, log);
 
     int code = check_report();
     if (code == 0) {

@@ -18,6 +18,7 @@
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "tests/system/check.h"
+#include "tests/system/nng_leaks.h"
 #include "transport/client.h"
 #include "transport/front.h"
 

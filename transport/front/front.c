@@ -20,12 +20,14 @@
 #include <nng/supplemental/util/platform.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "transport/front/intake.h"
 #include "transport/front/outbox.h"
 #include "transport/front/threads.h"
+#include "transport/front/warden.h"
 #include "transport/guard/closing.h"
 #include "transport/guard/listen.h"
 
@@ -69,7 +71,9 @@ struct transport_front {
     struct front_outbox outbox;
     nng_socket socket;
     nng_listener *listeners;
+    char **ipc_urls; /* of the listeners on IPC; NULL for others */
     size_t listener_count;
+    struct front_warden warden; /* the only one that changes listeners once we are open */
 
     /*
      * `slot_count` is stored with release after slots[n] is filled and loaded with acquire;
@@ -84,11 +88,16 @@ struct transport_front {
     _Atomic uint32_t receiving;
 };
 
+static void front_free(struct transport_front *front);
+static void look_after_listeners(void *owner);
+static bool is_ipc(const char *url);
 static enum result check_urls(const struct transport_front_options *options, char error[256]);
 static int open_socket(struct transport_front *front);
 static enum result listen_on_all(struct transport_front *front,
                                  const struct transport_front_options *options, char error[256]);
 static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file);
+static int start_listener(nng_listener *out, nng_socket socket, const char *url,
+                          const char *cert_key_file);
 static void say_counts(struct transport_front *front);
 static bool grow(struct transport_front *front, uint32_t wanted);
 static struct slot *slot_new(struct transport_front *front, uint32_t index);
@@ -127,7 +136,9 @@ enum result transport_front_open(const struct transport_front_options *options,
     atomic_flag_clear(&front->growing);
     front->slots = calloc(front->slots_max, sizeof(struct slot *));
     front->listeners = calloc(options->url_count, sizeof *front->listeners);
-    if (front->slots == NULL || front->listeners == NULL || open_socket(front) != 0) {
+    front->ipc_urls = calloc(options->url_count, sizeof *front->ipc_urls);
+    if (front->slots == NULL || front->listeners == NULL || front->ipc_urls == NULL ||
+        open_socket(front) != 0) {
         goto free_front;
     }
     if (front_outbox_init(&front->outbox, deliver, front) != RESULT_OK) {
@@ -150,9 +161,7 @@ close_front:
     transport_front_close(front);
     return result;
 free_front:
-    free(front->listeners);
-    free(front->slots);
-    free(front);
+    front_free(front);
     return result;
 }
 
@@ -196,17 +205,63 @@ static enum result listen_on_all(struct transport_front *front,
         }
         log_line(LOG_INFO, "FRONT-LISTEN", "url=%s", options->urls[index]);
     }
+    bool ipc = false;
+    for (size_t index = 0; index < options->url_count; index++) {
+        ipc = ipc || front->ipc_urls[index] != NULL;
+    }
+    if (ipc && front_warden_start(&front->warden, look_after_listeners, front) != RESULT_OK) {
+        snprintf(error, 256, "no thread to look after ipc://");
+        return RESULT_LIMIT;
+    }
     return RESULT_OK;
+}
+
+static bool is_ipc(const char *url)
+{
+    return strncmp(url, "ipc:", 4) == 0 || strncmp(url, "unix:", 5) == 0;
+}
+
+/* On the warden's thread. Its connections end with a listener; gateways dial again. */
+static void look_after_listeners(void *owner)
+{
+    struct transport_front *front = BASE_CAST(transport_front, owner, FRONT_MAGIC);
+    for (size_t index = 0; index < front->listener_count; index++) {
+        if (front->ipc_urls[index] == NULL || !front_listener_troubled(front->listeners[index])) {
+            continue;
+        }
+        nng_listener_close(front->listeners[index]);
+        int code =
+            start_listener(&front->listeners[index], front->socket, front->ipc_urls[index], NULL);
+        log_line(code == 0 ? LOG_WARN : LOG_CRITICAL, "FRONT-LISTEN-ANEW", "url=%s error=\"%s\"",
+                 front->ipc_urls[index], code == 0 ? "" : nng_strerror(code));
+    }
 }
 
 static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file)
 {
+    size_t index = front->listener_count;
+    if (is_ipc(url) && (front->ipc_urls[index] = strdup(url)) == NULL) {
+        return NNG_ENOMEM;
+    }
+    int code = start_listener(&front->listeners[index], front->socket, url, cert_key_file);
+    if (code != 0) {
+        free(front->ipc_urls[index]);
+        front->ipc_urls[index] = NULL;
+        return code;
+    }
+    front->listener_count++;
+    return 0;
+}
+
+static int start_listener(nng_listener *out, nng_socket socket, const char *url,
+                          const char *cert_key_file)
+{
     nng_listener listener;
-    int code = nng_listener_create(&listener, front->socket, url);
+    int code = nng_listener_create(&listener, socket, url);
     if (code != 0) {
         return code;
     }
-    if (strncmp(url, "ipc:", 4) == 0 || strncmp(url, "unix:", 5) == 0) {
+    if (is_ipc(url)) {
         code = nng_listener_set_int(listener, NNG_OPT_IPC_PERMISSIONS, 0600);
     } else if (strncmp(url, "tls+", 4) == 0) {
         code = nng_listener_set_string(listener, NNG_OPT_TLS_CERT_KEY_FILE, cert_key_file);
@@ -220,7 +275,7 @@ static int listen_on(struct transport_front *front, const char *url, const char 
         nng_listener_close(listener);
         return code;
     }
-    front->listeners[front->listener_count++] = listener;
+    *out = listener;
     return 0;
 }
 
@@ -268,6 +323,7 @@ void transport_front_close(struct transport_front *front)
     ASSERT(front->magic == FRONT_MAGIC);
     atomic_store(&front->intake.quiescing, true);
     say_counts(front);
+    front_warden_stop(&front->warden);
     /*
      * The contexts first: with none receiving, a pipe reads one more request and then no further. A
      * pipe that NNG 1.5.2 closes between the two halves of a message is never reaped, and nng_close
@@ -290,6 +346,15 @@ void transport_front_close(struct transport_front *front)
         slot_free(front->slots[index]);
     }
     front_outbox_release(&front->outbox);
+    front_free(front);
+}
+
+static void front_free(struct transport_front *front)
+{
+    for (size_t index = 0; front->ipc_urls != NULL && index < front->listener_count; index++) {
+        free(front->ipc_urls[index]);
+    }
+    free(front->ipc_urls);
     free(front->listeners);
     free(front->slots);
     front->magic = 0;
