@@ -76,6 +76,10 @@ unsigned torture_verdict_ends(const struct torture_clients *clients,
             nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000l}, NULL);
             state = state_of(client, id, &arena);
         }
+        if (state == -2 && now_ms() >= until_ms) {
+            violation(&violations, id, "and those behind it: nobody says how they ended");
+            break; /* each would cost its own time-out */
+        }
         if (state != STATE_COMPLETED) {
             snprintf(what, sizeof what, "(%s) has state %lld", torture_kinds[entry->kind].process,
                      (long long)state);
