@@ -285,6 +285,15 @@ size_t torture_clients_count(const struct torture_clients *clients)
     return atomic_load(&clients->count);
 }
 
+size_t torture_clients_started(const struct torture_clients *clients)
+{
+    size_t started = 0;
+    for (size_t i = 0; i < torture_clients_count(clients); i++) {
+        started += clients->entries[i].started ? 1 : 0;
+    }
+    return started;
+}
+
 const struct torture_entry *torture_clients_entry(const struct torture_clients *clients,
                                                   size_t index)
 {

@@ -57,14 +57,14 @@ struct torture {
 
 static struct torture torture_one;
 
-static void last_words(void)
+static void last_words(unsigned more)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const struct torture *torture = &torture_one;
     if (!atomic_flag_test_and_set(&said)) {
         printf("kills: %u executions: %zu violations: %u\n", torture->kills,
-               torture->clients == NULL ? 0 : torture_clients_count(torture->clients),
-               torture->violations);
+               torture->clients == NULL ? 0 : torture_clients_started(torture->clients),
+               torture->violations + more);
         fflush(stdout);
     }
 }
@@ -73,7 +73,7 @@ static void last_words(void)
 static _Noreturn void give_up(const char *what, const char *why)
 {
     fprintf(stderr, "torture: %s %s\n", what, why);
-    last_words();
+    last_words(0);
     _exit(2);
 }
 
@@ -230,7 +230,7 @@ static void start_engine(struct torture *torture)
         fprintf(stderr, "violation: the engine does not start\n");
         torture->violations++;
         fprintf(stderr, "torture: what there was stays in %s\n", torture->engine.directory);
-        last_words();
+        last_words(0);
         _exit(1);
     }
 }
@@ -336,6 +336,6 @@ int main(int argc, char *argv[])
     judge(torture);
     torture_watchdog_phase("its clearing up", STEP_SECONDS);
     tear_down(torture);
-    last_words();
+    last_words(0);
     return torture->violations > 0 ? 1 : 0;
 }

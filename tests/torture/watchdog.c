@@ -26,7 +26,7 @@ static uint64_t now_s(void)
 /* What runs elsewhere runs on while we speak, so no exit handlers: they might wait for it. */
 static _Noreturn void end(void)
 {
-    last_words();
+    last_words(1);
     fflush(NULL);
     _exit(1);
 }

@@ -5,8 +5,8 @@
 #ifndef TESTS_TORTURE_WATCHDOG_H
 #define TESTS_TORTURE_WATCHDOG_H
 
-/* Prints the last line; on any thread, and at most once. */
-typedef void (*torture_last_words_fn)(void);
+/* Prints the last line, with `more` violations; on any thread, and at most once. */
+typedef void (*torture_last_words_fn)(unsigned more);
 
 /* Before any other thread. SIGINT and SIGTERM end the torture with its last words from here on. */
 void torture_watchdog_start(torture_last_words_fn last_words);
