@@ -46,7 +46,7 @@ static bool reserve(struct storage_redis_command *command, size_t wanted)
 enum result storage_redis_command_write(struct storage_redis_command *command,
                                         const struct span *arguments, size_t count)
 {
-    size_t wanted = HEAD_BYTES;
+    size_t wanted = HEAD_BYTES + 1;
     ASSERT(count > 0);
     for (size_t i = 0; i < count; i++) {
         if (arguments[i].count > SIZE_MAX / 4 - wanted) {
@@ -69,7 +69,8 @@ enum result storage_redis_command_write(struct storage_redis_command *command,
         *out++ = '\n';
     }
     command->count = (size_t)(out - command->bytes);
-    ASSERT(command->count <= wanted);
+    ASSERT(command->count < wanted);
+    *out = '\0'; /* hiredis looks for the first '$' as in a text */
     return RESULT_OK;
 }
 

@@ -232,12 +232,13 @@ static enum result submit(struct redis_hot *self, struct request *request, struc
         return result;
     }
     if (self->state == LINK_CONNECTING && request->kind == REQUEST_WRITE) {
-        request->command = malloc(command.count);
+        request->command =
+            malloc(command.count + 1); /* a NUL behind, as in what it is copied from */
         if (request->command == NULL) {
             free(request);
             return RESULT_LIMIT;
         }
-        memcpy(request->command, command.bytes, command.count);
+        memcpy(request->command, command.bytes, command.count + 1);
     }
     request->command_count = command.count;
     self->in_flight++;
