@@ -72,6 +72,7 @@ struct transport_front {
     nng_socket socket;
     nng_listener *listeners;
     char **ipc_urls; /* of the listeners on IPC; NULL for others */
+    struct front_listener_watch *watches;
     size_t listener_count;
     struct front_warden warden; /* the only one that changes listeners once we are open */
 
@@ -137,8 +138,9 @@ enum result transport_front_open(const struct transport_front_options *options,
     front->slots = calloc(front->slots_max, sizeof(struct slot *));
     front->listeners = calloc(options->url_count, sizeof *front->listeners);
     front->ipc_urls = calloc(options->url_count, sizeof *front->ipc_urls);
+    front->watches = calloc(options->url_count, sizeof *front->watches);
     if (front->slots == NULL || front->listeners == NULL || front->ipc_urls == NULL ||
-        open_socket(front) != 0) {
+        front->watches == NULL || open_socket(front) != 0) {
         goto free_front;
     }
     if (front_outbox_init(&front->outbox, deliver, front) != RESULT_OK) {
@@ -225,10 +227,13 @@ static bool is_ipc(const char *url)
 static void look_after_listeners(void *owner)
 {
     struct transport_front *front = BASE_CAST(transport_front, owner, FRONT_MAGIC);
+    bool busy = atomic_load_explicit(&front->intake.pending, memory_order_relaxed) > 0;
     for (size_t index = 0; index < front->listener_count; index++) {
-        if (front->ipc_urls[index] == NULL || !front_listener_troubled(front->listeners[index])) {
+        if (front->ipc_urls[index] == NULL ||
+            !front_listener_is_deaf(front->listeners[index], busy, &front->watches[index])) {
             continue;
         }
+        front->watches[index] = (struct front_listener_watch){0};
         nng_listener_close(front->listeners[index]);
         int code =
             start_listener(&front->listeners[index], front->socket, front->ipc_urls[index], NULL);
@@ -355,6 +360,7 @@ static void front_free(struct transport_front *front)
         free(front->ipc_urls[index]);
     }
     free(front->ipc_urls);
+    free(front->watches);
     free(front->listeners);
     free(front->slots);
     front->magic = 0;

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <time.h>
 
-#define LOOK_MS 500
+#define LOOK_MS         500
+#define IDLE_LOOKS      3  /* a second and a half */
+#define IDLE_LOOKS_BUSY 30 /* a quarter of a minute */
 
 static void *run(void *arg);
 static bool end_within_look(struct front_warden *warden);
@@ -58,15 +60,23 @@ void front_warden_stop(struct front_warden *warden)
     }
 }
 
-bool front_listener_troubled(nng_listener listener)
+static uint64_t stat_of(nng_stat *listener, const char *name)
+{
+    nng_stat *found = listener == NULL ? NULL : nng_stat_find(listener, name);
+    return found == NULL ? 0 : nng_stat_value(found);
+}
+
+bool front_listener_is_deaf(nng_listener listener, bool busy, struct front_listener_watch *watch)
 {
     nng_stat *all = NULL;
     if (nng_stats_get(&all) != 0) {
         return false;
     }
     nng_stat *own = nng_stat_find_listener(all, listener);
-    nng_stat *other = own == NULL ? NULL : nng_stat_find(own, "other");
-    bool troubled = other != NULL && nng_stat_value(other) > 0;
+    bool troubled = stat_of(own, "other") > 0;
+    uint64_t accepted = stat_of(own, "accept");
     nng_stats_free(all);
-    return troubled;
+    watch->idle_looks = troubled && accepted == watch->accepted ? watch->idle_looks + 1 : 0;
+    watch->accepted = accepted;
+    return watch->idle_looks >= (busy ? IDLE_LOOKS_BUSY : IDLE_LOOKS);
 }

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "proto/base/result.h"
 
@@ -31,7 +32,17 @@ MUST_USE enum result front_warden_start(struct front_warden *warden, front_look_
                                         void *owner);
 /* Waits for a look under way. What is zeroed may be stopped. */
 void front_warden_stop(struct front_warden *warden);
-/* Has NNG ended its accepting, or met an error that it goes on behind? It does not tell which. */
-bool front_listener_troubled(nng_listener listener);
+/* What is known of a listener; {0} of a fresh one. */
+struct front_listener_watch {
+    uint64_t accepted;
+    uint32_t idle_looks;
+};
+/*
+ * Is the listener deaf, for all that is known? NNG may have ended its accepting, or met an error
+ * that it goes on behind, and does not tell which. So it is taken for deaf when it has met one and
+ * has accepted nobody for some looks since; with requests under way (`busy`), which its end would
+ * cut off, for more of them. To be called once a look.
+ */
+bool front_listener_is_deaf(nng_listener listener, bool busy, struct front_listener_watch *watch);
 
 #endif
