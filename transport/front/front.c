@@ -78,9 +78,10 @@ struct transport_front {
 
     /*
      * `slot_count` is stored with release after slots[n] is filled and loaded with acquire;
-     * `growing` lets one thread at a time append; `receiving` is relaxed, a hint. No message could
-     * do this: a callback must grow the pool before it hands its own context away, and NNG gives us
-     * no loop of our own.
+     * `growing` lets one thread at a time append; whoever finds it taken leaves the growing to its
+     * holder, who looks at `receiving` again after letting go (both in one order, seq_cst). No
+     * message could do this: a callback must grow the pool before it hands its own context away,
+     * and NNG gives us no loop of our own.
      */
     struct slot **slots;
     uint32_t slots_max;
@@ -100,7 +101,8 @@ static int listen_on(struct transport_front *front, const char *url, const char 
 static int start_listener(nng_listener *out, nng_socket socket, const char *url,
                           const char *cert_key_file);
 static void say_counts(struct transport_front *front);
-static bool grow(struct transport_front *front, uint32_t wanted);
+static void grow_when_short(struct transport_front *front);
+static bool add_slots(struct transport_front *front, uint32_t wanted);
 static struct slot *slot_new(struct transport_front *front, uint32_t index);
 static void slot_free(struct slot *slot);
 static void slot_receive(struct slot *slot);
@@ -148,7 +150,7 @@ enum result transport_front_open(const struct transport_front_options *options,
     }
     if (nng_socket_set_size(front->socket, NNG_OPT_RECVMAXSZ, 2 * options->request_bytes_max) !=
             0 ||
-        !grow(front, SLOTS_FIRST)) {
+        !add_slots(front, SLOTS_FIRST)) {
         goto close_front;
     }
     result = listen_on_all(front, options, error);
@@ -378,13 +380,29 @@ static void say_counts(struct transport_front *front)
              stats.contexts);
 }
 
-/* Adds up to `wanted` contexts and lets them receive; true when at least one context exists. */
-static bool grow(struct transport_front *front, uint32_t wanted)
+/* A pipe whose request finds no context receiving would wait until some other request is answered:
+ * this leaves none short. */
+static void grow_when_short(struct transport_front *front)
 {
-    if (atomic_flag_test_and_set_explicit(&front->growing, memory_order_acquire)) {
-        return true;
+    while (atomic_load(&front->receiving) < SLOTS_FREE_MIN &&
+           atomic_load_explicit(&front->slot_count, memory_order_relaxed) < front->slots_max) {
+        if (atomic_flag_test_and_set(&front->growing)) {
+            return; /* its holder looks again */
+        }
+        bool added = add_slots(front, SLOTS_GROW);
+        atomic_flag_clear(&front->growing);
+        if (!added) {
+            return; /* no memory, or closing */
+        }
     }
-    uint32_t count = atomic_load_explicit(&front->slot_count, memory_order_relaxed);
+}
+
+/* Adds up to `wanted` contexts and lets them receive; true when at least one was added. One thread
+ * at a time. */
+static bool add_slots(struct transport_front *front, uint32_t wanted)
+{
+    uint32_t before = atomic_load_explicit(&front->slot_count, memory_order_relaxed);
+    uint32_t count = before;
     for (; wanted > 0 && count < front->slots_max; wanted--) {
         struct slot *slot = slot_new(front, count);
         if (slot == NULL) {
@@ -394,8 +412,7 @@ static bool grow(struct transport_front *front, uint32_t wanted)
         atomic_store_explicit(&front->slot_count, count, memory_order_release);
         slot_receive(slot);
     }
-    atomic_flag_clear_explicit(&front->growing, memory_order_release);
-    return count > 0;
+    return count > before;
 }
 
 static struct slot *slot_new(struct transport_front *front, uint32_t index)
@@ -461,16 +478,13 @@ static void on_aio(void *arg)
 static void on_received(struct slot *slot)
 {
     struct transport_front *front = slot->front;
-    uint32_t receiving = atomic_fetch_sub_explicit(&front->receiving, 1, memory_order_relaxed) - 1;
+    atomic_fetch_sub(&front->receiving, 1);
     if (nng_aio_result(slot->aio) != 0) {
         return; /* closed: a context has no other reason to stop receiving */
     }
     nng_msg *frame = nng_aio_get_msg(slot->aio);
     nng_aio_set_msg(slot->aio, NULL);
-    if (receiving < SLOTS_FREE_MIN &&
-        atomic_load_explicit(&front->slot_count, memory_order_relaxed) < front->slots_max) {
-        (void)grow(front, SLOTS_GROW);
-    }
+    grow_when_short(front);
     take_request(slot, frame);
 }
 
