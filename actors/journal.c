@@ -22,7 +22,8 @@ struct actor_journal {
     bool told[PROTO_DRAIN_COUNT]; /* the drain knows that there is more than it has read */
     uint64_t read[PROTO_DRAIN_COUNT];
     uint64_t durable[PROTO_DRAIN_COUNT];
-    uint32_t holds; /* who copies it, and so wants nothing trimmed */
+    uint32_t holds;             /* who copies it, and so wants nothing trimmed */
+    struct proto_address drain; /* answered behind the turn's sync */
     struct actor_journal_counters counters;
 };
 
@@ -232,6 +233,15 @@ static void drained(struct actor_journal *journal, const struct proto_drained *d
     }
 }
 
+static void answer_drain(struct actor_journal *journal)
+{
+    struct proto_message *done = journal->drain.sink == NULL ? NULL : message_new(PROTO_DONE, 0);
+    if (done != NULL) {
+        message_answer(journal->drain, done);
+    }
+    journal->drain.sink = NULL;
+}
+
 static void hold(struct actor_journal *journal, const struct proto_message *message)
 {
     ASSERT(message->as.hold || journal->holds > 0);
@@ -278,6 +288,8 @@ uint64_t actor_journal_turn(void *argument, struct proto_message *batch, struct 
         }
         if (message->type == PROTO_HOLD) {
             hold(journal, message);
+        } else if (message->type == PROTO_DRAIN) {
+            journal->drain = message->reply_to;
         } else {
             ASSERT(message->type == PROTO_DRAINED);
             drained(journal, &message->as.drained);
@@ -287,6 +299,7 @@ uint64_t actor_journal_turn(void *argument, struct proto_message *batch, struct 
     sync(journal, now);
     tell_drains(journal);
     weigh(journal);
+    answer_drain(journal);
     return journal->trouble == RESULT_OK || journal->trouble == RESULT_IO ? ACTOR_NEVER
                                                                           : journal->retry_ms;
 }

@@ -38,7 +38,9 @@ struct actor_journal_counters {
 MUST_USE enum result actor_journal_new(const struct actor_journal_options *options,
                                        struct actor_journal **out);
 void actor_journal_free(struct actor_journal *journal);
-/* An actor_turn_fn. Takes PROTO_COMMIT (answered by PROTO_COMMITTED) and PROTO_DRAINED. */
+/* An actor_turn_fn. Takes PROTO_COMMIT (answered by PROTO_COMMITTED), PROTO_DRAINED, PROTO_HOLD,
+ * and PROTO_DRAIN (answered when what came before it is appended and synced, if the disk takes it).
+ */
 uint64_t actor_journal_turn(void *journal, struct proto_message *batch, struct actor_time now);
 /* Any thread. */
 const struct actor_journal_counters *actor_journal_counters(const struct actor_journal *journal);

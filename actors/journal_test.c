@@ -77,6 +77,25 @@ Test(journal_actor, makes_all_commits_of_a_turn_durable_with_one_sync)
     end(&fixture);
 }
 
+Test(journal_actor, answers_a_drain_behind_the_commits_before_it)
+{
+    struct fixture fixture;
+    begin(&fixture, 1 << 20);
+    struct proto_message *drain = message_new(PROTO_DRAIN, 0);
+    drain->reply_to = (struct proto_address){.sink = &fixture.shard.sink, .ticket = 7};
+
+    turn(&fixture, commit_of(&fixture, 1, drain));
+
+    cr_assert_eq(fixture.log.syncs, 1);
+    cr_assert_eq(fixture.shard.count, 2);
+    cr_assert_eq(fixture.shard.messages[0]->type, PROTO_COMMITTED);
+    cr_assert_eq(fixture.shard.messages[1]->type, PROTO_DONE);
+    cr_assert_eq(fixture.shard.messages[1]->reply_to.ticket, 7);
+    turn(&fixture, NULL);
+    cr_assert_eq(fixture.shard.count, 2, "once");
+    end(&fixture);
+}
+
 Test(journal_actor, keeps_what_a_full_log_does_not_take_and_tries_again_in_order)
 {
     struct fixture fixture;

@@ -313,7 +313,12 @@ static enum result send_request(struct proto_sink *self, struct proto_message **
     if (check_fields(router, message, &fields) != RESULT_OK) {
         return RESULT_OK; /* answered */
     }
-    if (actor_operation_changes(operation) && actor_count_read(&router->journal->full) != 0) {
+    bool changes = actor_operation_changes(operation);
+    if (changes && atomic_load_explicit(&router->sealed, memory_order_relaxed)) {
+        return refuse_text(router, message, PROTO_ERROR_ShuttingDown,
+                           "the engine is stopping: nothing was done");
+    }
+    if (changes && actor_count_read(&router->journal->full) != 0) {
         return refuse_text(router, message, PROTO_ERROR_StorageFailed,
                            "the journal is full or stalled: nothing was done");
     }

@@ -30,6 +30,7 @@ struct actor_router {
     void *owner;
     _Atomic bool open;    /* false: RESULT_CLOSED */
     _Atomic bool closing; /* starts are answered ShuttingDown */
+    _Atomic bool sealed;  /* and so is all that changes anything */
     actor_counter refused;
     actor_counter overloaded;
 };

@@ -185,6 +185,24 @@ Test(router, refuses_by_name_what_it_cannot_pass_on)
     end(&fixture);
 }
 
+Test(router, lets_questions_pass_but_nothing_that_changes_something_when_it_is_sealed)
+{
+    static const char *const changes[] = {"callback", "deploy", "message", "signal", "abort",
+                                          "restart",  "delete", "migrate", "retry"};
+    struct fixture fixture;
+    begin(&fixture);
+    fixture.router.sealed = true;
+    char text[128];
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        snprintf(text, sizeof text, "{\"op\":\"%s\",\"name\":\"n\",\"executionId\":\"e\"}",
+                 changes[i]);
+        cr_assert_str_eq(refusal(&fixture, text), "ShuttingDown", "%s", changes[i]);
+    }
+    cr_assert_eq(ask(&fixture, "{\"op\":\"get\",\"executionId\":\"e\"}"), RESULT_OK);
+    end(&fixture);
+}
+
 Test(router, lets_nothing_that_changes_something_pass_while_the_journal_is_full)
 {
     static const char *const changes[] = {"start", "callback", "deploy", "suspend", "resume",

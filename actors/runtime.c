@@ -462,22 +462,24 @@ static uint64_t monotonic_ms(void)
     return actor_clock_now(&clock).monotonic_ms;
 }
 
+/* Whom a drain asks, step by step: an answer that comes late is none of the next step's. */
+enum { ASKED_SHARDS, ASKED_AGAIN, ASKED_JOURNAL, ASKED_BUS, ASKED_STORES };
+
 /* Asks and counts those that were asked. */
-static uint32_t ask_to_drain(struct actor_runtime *runtime, struct proto_sink *sink,
-                             uint64_t ticket)
+static uint32_t ask_to_drain(struct actor_runtime *runtime, struct proto_sink *sink, uint64_t step)
 {
     struct proto_message *message = message_new(PROTO_DRAIN, 0);
     if (message == NULL) {
         return 0;
     }
-    message->reply_to =
-        (struct proto_address){.sink = &runtime->drain_waiter.sink, .ticket = ticket};
+    message->reply_to = (struct proto_address){.sink = &runtime->drain_waiter.sink, .ticket = step};
     bool sent = sink->send(sink, &message) == RESULT_OK;
     message_free(message);
     return sent ? 1 : 0;
 }
 
-static bool await_drained(struct actor_runtime *runtime, uint32_t asked, uint64_t until_ms)
+static bool await_drained(struct actor_runtime *runtime, uint32_t asked, uint64_t step,
+                          uint64_t until_ms)
 {
     while (asked > 0) {
         uint64_t now_ms = monotonic_ms();
@@ -488,30 +490,63 @@ static bool await_drained(struct actor_runtime *runtime, uint32_t asked, uint64_
         if (done == NULL) {
             return false;
         }
+        asked -= done->reply_to.ticket == step;
         message_free(done);
-        asked--;
     }
     return true;
+}
+
+static bool rest_shards(struct actor_runtime *runtime, uint64_t step, uint64_t until_ms)
+{
+    uint32_t asked = 0;
+    for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
+        asked += ask_to_drain(runtime, runtime->shard_sinks[i], step);
+    }
+    return await_drained(runtime, asked, step, until_ms);
+}
+
+/* Those that write to the journal. Idempotent. */
+static void stop_writers(struct actor_runtime *runtime)
+{
+    if (runtime->retention != NULL) {
+        actor_loop_stop(&runtime->retention_loop);
+    }
+    for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
+        actor_loop_stop(&runtime->shard_loops[i]);
+    }
+    actor_loop_stop(&runtime->registry_loop);
+}
+
+/*
+ * Callbacks are taken until the shards rest for the first time, then nothing that changes anything;
+ * what came just before is answered by the second rest. Timers ring until the shards' threads end.
+ */
+static bool come_to_rest(struct actor_runtime *runtime, uint64_t begin_ms, uint32_t timeout_ms)
+{
+    atomic_store_explicit(&runtime->router.closing, true, memory_order_relaxed);
+    bool rested = rest_shards(runtime, ASKED_SHARDS, begin_ms + timeout_ms / 12u * 7u);
+    atomic_store_explicit(&runtime->router.sealed, true, memory_order_relaxed);
+    uint64_t until_ms = begin_ms + timeout_ms / 3u * 2u;
+    rested = rested && rest_shards(runtime, ASKED_AGAIN, until_ms);
+    stop_writers(runtime);
+    uint32_t asked = ask_to_drain(runtime, &runtime->journal_loop.sink, ASKED_JOURNAL);
+    return await_drained(runtime, asked, ASKED_JOURNAL, begin_ms + timeout_ms) && rested;
 }
 
 enum result actor_runtime_drain(struct actor_runtime *runtime, uint32_t timeout_ms)
 {
     ASSERT(runtime->started);
     uint64_t begin_ms = monotonic_ms();
-    atomic_store_explicit(&runtime->router.closing, true, memory_order_relaxed);
-    uint32_t asked = 0;
-    for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
-        asked += ask_to_drain(runtime, runtime->shard_sinks[i], i);
-    }
     /* Segments get two thirds of the time; what still runs is left to the journal, and the drains
      * get the rest. */
-    bool rested = await_drained(runtime, asked, begin_ms + timeout_ms / 3u * 2u);
+    bool rested = come_to_rest(runtime, begin_ms, timeout_ms);
     /* The bus first: the state table keeps its position. */
-    asked = runtime->bus == NULL ? 0 : ask_to_drain(runtime, &runtime->bus_loop.sink, 2);
-    bool drained = await_drained(runtime, asked, begin_ms + timeout_ms / 6u * 5u);
-    asked = ask_to_drain(runtime, &runtime->storage_loop.sink, 0) +
-            ask_to_drain(runtime, &runtime->audit_loop.sink, 1);
-    drained = await_drained(runtime, asked, begin_ms + timeout_ms) && drained;
+    uint32_t asked =
+        runtime->bus == NULL ? 0 : ask_to_drain(runtime, &runtime->bus_loop.sink, ASKED_BUS);
+    bool drained = await_drained(runtime, asked, ASKED_BUS, begin_ms + timeout_ms / 6u * 5u);
+    asked = ask_to_drain(runtime, &runtime->storage_loop.sink, ASKED_STORES) +
+            ask_to_drain(runtime, &runtime->audit_loop.sink, ASKED_STORES);
+    drained = await_drained(runtime, asked, ASKED_STORES, begin_ms + timeout_ms) && drained;
     return rested && drained ? RESULT_OK : RESULT_TIMEOUT;
 }
 
@@ -520,17 +555,11 @@ void actor_runtime_stop(struct actor_runtime *runtime)
     if (!runtime->started) {
         return;
     }
-    if (runtime->retention != NULL) {
-        actor_loop_stop(&runtime->retention_loop);
-    }
     atomic_store_explicit(&runtime->router.open, false, memory_order_release);
     if (runtime->backup != NULL) {
         actor_loop_stop(&runtime->backup_loop);
     }
-    for (uint32_t i = 0; i < runtime->options.shard_count; i++) {
-        actor_loop_stop(&runtime->shard_loops[i]);
-    }
-    actor_loop_stop(&runtime->registry_loop);
+    stop_writers(runtime);
     actor_loop_stop(&runtime->io_loop);
     if (runtime->bus != NULL) {
         actor_loop_stop(&runtime->bus_loop);

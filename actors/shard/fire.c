@@ -65,7 +65,7 @@ static struct actor_work *begin(struct actor_shard *shard, const struct proto_fi
 void shard_fire(struct actor_shard *shard, struct proto_message *message)
 {
     const struct proto_fire *fire = &message->as.fire;
-    if (shard->stalled) {
+    if (shard->stalled || shard->closing) {
         answer(shard, message, RESULT_AGAIN, 0);
         return;
     }

@@ -371,7 +371,10 @@ void shard_alarms_ring(struct actor_shard *shard)
         if (execution_id_parse(shard_slot_id(slot), &id) != RESULT_OK) {
             ASSERT_UNREACHABLE();
         }
-        if (!slot->waking) {
+        if (shard->closing && (slot->work == NULL || slot->work->over)) {
+            /* What waits goes on doing so; a segment's own timers help it to its end. */
+            shard_slot_set_alarm(shard, slot, shard->now.unix_ms + SHARD_IDLE_TIMER_MS);
+        } else if (!slot->waking) {
             wake(shard, slot, &id, NULL);
         }
     }

@@ -249,6 +249,7 @@ static void receive(struct actor_shard *shard, struct proto_message *message)
         break;
     case PROTO_DRAIN:
         shard->drain = message->reply_to;
+        shard->closing = true;
         break;
     case PROTO_NONE:
     case PROTO_REPLY:
@@ -292,7 +293,9 @@ static uint64_t next_turn_ms(const struct actor_shard *shard)
     }
     uint64_t due_ms = ACTOR_NEVER;
     int64_t alarm_ms = shard->stalled ? INT64_MAX : actor_alarms_next_ms(&shard->alarms);
-    int64_t letter_ms = shard->stalled ? INT64_MAX : actor_correlation_due_ms(&shard->correlation);
+    int64_t letter_ms = shard->stalled || shard->closing
+                            ? INT64_MAX
+                            : actor_correlation_due_ms(&shard->correlation);
     alarm_ms = letter_ms < alarm_ms ? letter_ms : alarm_ms;
     if (alarm_ms != INT64_MAX) {
         int64_t left_ms = alarm_ms - shard->now.unix_ms;
@@ -324,7 +327,9 @@ uint64_t actor_shard_turn(void *argument, struct proto_message *batch, struct ac
     }
     if (!shard->stalled) { /* else each would add to what the journal cannot take */
         shard_alarms_ring(shard);
-        shard_letters_ring(shard);
+        if (!shard->closing) {
+            shard_letters_ring(shard);
+        }
         shard_run_slices(shard);
     }
     shard_time_out(shard);

@@ -193,6 +193,7 @@ struct actor_shard {
 
     struct actor_held *held_newest;
     struct proto_address drain; /* who waits for the shard to come to rest */
+    bool closing; /* since somebody has asked so: nothing begins or wakes by itself any more */
     struct actor_shard_counters counters;
 };
 
