@@ -119,4 +119,62 @@ answers 200
 stop_engine TERM
 exits 0
 
+# post_start ID: an order's start over REST in the background; its answer in $scratch/ID.body, its status in $scratch/ID.status. Returns
+# when the engine has it.
+post_start() {
+    curl -s -o "$scratch/$1.body" -w '%{http_code}' -X POST "$admin/v1/executions" \
+        -d '{"process":"order","workspaceId":"shop","projectId":"shop","executionId":"'"$1"'","request":{"total":300}}' >"$scratch/$1.status" &
+    poster=$!
+    until run get "$1" && [ "$code" -eq 0 ]; do
+        kill -0 "$poster" 2>/dev/null || return 1
+    done
+}
+# answered ID: waits for the answer and keeps it as `http` does.
+answered() {
+    wait "$poster"
+    code=$(cat "$scratch/$1.status")
+    out=$(cat "$scratch/$1.body")
+}
+
+it "a start under way at SIGTERM gets its reply where its segment ends in time; what comes later is refused"
+start_modules
+copy_example "$scratch/projects/order"
+start_with_admin --project "$scratch/projects"
+kill -STOP "$modules_pid"
+check "the start is under way" post_start in-time
+kill -TERM "$engine_pid"
+check "the engine stops" await "$scratch/engine.log" SERVE-STOPPING
+http POST /v1/executions '{"process":"order","workspaceId":"shop","projectId":"shop"}'
+answers 503
+member error.code '"ShuttingDown"'
+kill -CONT "$modules_pid"
+answered in-time
+answers 200
+member lifecycle '"WaitingForHuman"'
+wait "$engine_pid"
+code=$?
+engine_pid=
+exits 0
+
+it "a start whose segment does not end within shutdownTimeout gets ShuttingDown, and the next engine goes on with it"
+start_with_admin --project "$scratch/projects" --set shutdownTimeout=300ms
+kill -STOP "$modules_pid"
+check "the start is under way" post_start too-long
+stop_engine TERM
+exits 0
+answered too-long
+answers 503
+member error.code '"ShuttingDown"'
+kill -CONT "$modules_pid"
+start_with_admin --project "$scratch/projects"
+until_waits() {
+    local end=$((SECONDS + 30))
+    until run get too-long && holds "$out" '"WaitingForHuman"'; do
+        [ $SECONDS -lt $end ] || return 1
+    done
+}
+check "it went on" until_waits
+stop_engine TERM
+exits 0
+
 finish
