@@ -86,8 +86,7 @@ void expression_blame(struct expression_evaluation *evaluation, const char *form
     int count = vsnprintf(place, sizeof place, format, arguments);
     va_end(arguments);
     ASSERT(count >= 0);
-    struct span text =
-        arena_format(evaluation->arena, "%s: %s", place, evaluation->error.message);
+    struct span text = arena_format(evaluation->arena, "%s: %s", place, evaluation->error.message);
     if (text.count > 0) { /* else the reason alone: memory is what is missing */
         evaluation->error.message = (const char *)text.bytes;
     }
@@ -188,71 +187,22 @@ bool expression_lookup_text(struct expression_evaluation *evaluation, struct spa
     return found.count > 0;
 }
 
-/*
- * Integers, and whether two texts are equal: most of what conditions ask, without a call. False:
- * the operator's own function is to be asked.
- */
-static inline bool apply_quickly(enum expression_operator operator,
-                                 const struct expression_value * a,
-                                 const struct expression_value *b, struct expression_value *out)
-{
-    if (a->type == VALUE_STRING && b->type == VALUE_STRING &&
-        a->as.text.count < EXPRESSION_BYTES_PER_STEP &&
-        (operator== OPERATOR_FEEL_EQUAL || operator== OPERATOR_FEEL_UNEQUAL)) {
-        bool equal = span_equal(a->as.text, b->as.text);
-        *out = expression_boolean(equal == (operator== OPERATOR_FEEL_EQUAL));
-        return true;
-    }
-    if (a->type != VALUE_NUMBER || b->type != VALUE_NUMBER || a->is_decimal || b->is_decimal) {
-        return false;
-    }
-    int64_t left = a->as.integer;
-    int64_t right = b->as.integer;
-    unsigned holds = 0; /* a bit for each comparison, in the order of the operators */
-    holds |= (unsigned)(left == right) << 0 | (unsigned)(left != right) << 1;
-    holds |= (unsigned)(left < right) << 2 | (unsigned)(left <= right) << 3;
-    holds |= (unsigned)(left > right) << 4 | (unsigned)(left >= right) << 5;
-    unsigned index = (unsigned)operator-(unsigned) OPERATOR_FEEL_EQUAL;
-    if (index > 5) {
-        return false;
-    }
-    *out = expression_boolean((holds >> index & 1) != 0);
-    return true;
-}
-
-_Static_assert(OPERATOR_FEEL_GREATER_EQUAL - OPERATOR_FEEL_EQUAL == 5 &&
-                   OPERATOR_FEEL_LESS - OPERATOR_FEEL_EQUAL == 2,
-               "apply_quickly knows the comparisons by their order");
-
-/* A constant where it stands, anything else in *room. */
-static inline const struct expression_value *operand_in(struct expression_evaluation *evaluation,
-                                                        const struct expression_node *node,
-                                                        struct expression_value *room)
-{
-    if (node->kind == NODE_CONSTANT) {
-        return &node->as.constant;
-    }
-    *room = expression_operand(evaluation, node);
-    return room;
-}
-
 struct expression_value expression_fold(struct expression_evaluation *evaluation,
                                         const struct expression_node *node)
 {
-    struct expression_value value;
-    struct expression_value room;
+    bool holds;
     ASSERT(node->count >= 2);
-    const struct expression_value *left = operand_in(evaluation, node->children[0], &value);
+    if (expression_compare_at_a_glance(evaluation, node, &holds)) {
+        return expression_boolean(holds);
+    }
+    struct expression_value value = expression_operand(evaluation, node->children[0]);
     for (uint32_t i = 1; i < node->count; i++) {
         const struct expression_applied *applied = &node->as.operators[i];
-        const struct expression_value *right = operand_in(evaluation, node->children[i], &room);
+        struct expression_value right = expression_operand(evaluation, node->children[i]);
         if (evaluation->result != RESULT_OK) {
             return expression_null();
         }
-        if (!apply_quickly(applied->operator, left, right, &value)) {
-            value = operators[applied->operator](evaluation, *left, *right, applied->offset);
-        }
-        left = &value;
+        value = operators[applied->operator](evaluation, value, right, applied->offset);
     }
     return value;
 }

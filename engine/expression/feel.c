@@ -201,41 +201,6 @@ struct expression_value expression_feel_context(struct expression_evaluation *ev
     return expression_context(entries, node->count);
 }
 
-/* DMN 1.5 table 50: what is no boolean counts as null; the first decisive operand ends it. */
-static struct expression_value decide(struct expression_evaluation *evaluation,
-                                      const struct expression_node *node, bool decisive)
-{
-    bool unknown = false;
-    for (uint32_t i = 0; i < node->count && evaluation->result == RESULT_OK; i++) {
-        struct expression_value value = expression_operand(evaluation, node->children[i]);
-        if (value.type != VALUE_BOOLEAN) {
-            unknown = true;
-        } else if (value.as.boolean == decisive) {
-            return value;
-        }
-    }
-    return unknown ? expression_null() : expression_boolean(!decisive);
-}
-
-struct expression_value expression_feel_and(struct expression_evaluation *evaluation,
-                                            const struct expression_node *node)
-{
-    return decide(evaluation, node, false);
-}
-
-struct expression_value expression_feel_or(struct expression_evaluation *evaluation,
-                                           const struct expression_node *node)
-{
-    return decide(evaluation, node, true);
-}
-
-struct expression_value expression_feel_if(struct expression_evaluation *evaluation,
-                                           const struct expression_node *node)
-{
-    bool chosen = expression_is_true(expression_operand(evaluation, node->children[0]));
-    return expression_evaluate(evaluation, node->children[chosen ? 1 : 2]);
-}
-
 /* Can the name or path be followed to something, be it null? */
 static bool is_reachable(struct expression_evaluation *evaluation,
                          const struct expression_node *node, struct expression_value *out)

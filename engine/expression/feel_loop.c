@@ -26,10 +26,10 @@ static void run_body(struct loop *loop)
         expression_builder_add(&loop->results, expression_evaluate(evaluation, body));
         return;
     }
-    struct expression_value verdict = expression_operand(evaluation, body);
-    if (verdict.type != VALUE_BOOLEAN) {
+    enum expression_truth verdict = expression_holds(evaluation, body);
+    if (verdict == TRUTH_UNKNOWN) {
         loop->unknown = true;
-    } else if (verdict.as.boolean == loop->decisive) {
+    } else if ((verdict == TRUTH_TRUE) == loop->decisive) {
         loop->decided = true;
     }
 }

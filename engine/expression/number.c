@@ -16,9 +16,10 @@
 #include "engine/expression/number_parts.h"
 #include "proto/base/assert.h"
 
-#define POWER_MAX    1000000000
-#define NO_FLAGS     (&(unsigned){0})
-#define NEAREST_EVEN BID_ROUNDING_TO_NEAREST
+#define POWER_MAX       1000000000
+#define SCALE_SHORT_MAX 18
+#define NO_FLAGS        (&(unsigned){0})
+#define NEAREST_EVEN    BID_ROUNDING_TO_NEAREST
 
 typedef unsigned __int128 uint128;
 
@@ -112,10 +113,55 @@ bool expression_number_to_unsigned(struct expression_value number, uint64_t *out
     return integral(number, &negative, out) && !negative;
 }
 
+/* As most numbers are written: digits that fit 64 bits, up to 18 of them behind the point. */
+static inline bool is_short(const struct expression_value *number, int64_t *digits, unsigned *scale)
+{
+    uint64_t low = number->as.decimal.words[0];
+    uint64_t high = number->as.decimal.words[1];
+    int exponent = (int)((high >> 49) & 0x3fff) + NUMBER_EXPONENT_MIN;
+    if (!number->is_decimal) {
+        *digits = number->as.integer;
+        *scale = 0;
+        return true;
+    }
+    if (low > INT64_MAX || (high & ((UINT64_C(1) << 49) - 1)) != 0 || exponent > 0 ||
+        exponent < -SCALE_SHORT_MAX) {
+        return false;
+    }
+    *digits = high >> 63 != 0 ? -(int64_t)low : (int64_t)low;
+    *scale = (unsigned)-exponent;
+    return true;
+}
+
 int expression_number_compare(struct expression_value a, struct expression_value b)
 {
-    if (!a.is_decimal && !b.is_decimal) {
-        return (a.as.integer > b.as.integer) - (a.as.integer < b.as.integer);
+    static const int64_t tens[SCALE_SHORT_MAX + 1] = {
+        1,
+        10,
+        100,
+        1000,
+        10000,
+        100000,
+        1000000,
+        10000000,
+        100000000,
+        1000000000,
+        10000000000,
+        100000000000,
+        1000000000000,
+        10000000000000,
+        100000000000000,
+        1000000000000000,
+        10000000000000000,
+        100000000000000000,
+        1000000000000000000,
+    };
+    int64_t a_digits, b_digits;
+    unsigned a_scale, b_scale;
+    if (is_short(&a, &a_digits, &a_scale) && is_short(&b, &b_digits, &b_scale)) {
+        __int128 left = (__int128)a_digits * tens[b_scale]; /* below 2^63 * 10^18 < 2^123 */
+        __int128 right = (__int128)b_digits * tens[a_scale];
+        return (left > right) - (left < right);
     }
     BID_UINT128 left = bid_of(a);
     BID_UINT128 right = bid_of(b);

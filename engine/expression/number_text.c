@@ -15,6 +15,7 @@
 
 #define PARSE_DIGITS                                                                               \
     36 /* two more than kept, then one sticky digit: enough to round once and rightly */
+#define FEW_DIGITS   18 /* fit 64 bits */
 #define PLAIN_DIGITS 40 /* the longest plain spelling; beyond it an exponent is written */
 
 /* What the digits of a text say, before any rounding. */
@@ -25,9 +26,30 @@ struct digits {
     bool any;
 };
 
+/* Up to 18 digits are counted in 64 bits. */
+static const uint8_t *read_few_digits(const uint8_t *next, const uint8_t *end, bool fraction,
+                                      struct digits *digits)
+{
+    const uint8_t *first = next;
+    uint64_t significand = (uint64_t)digits->parts.significand;
+    unsigned kept = digits->kept;
+    for (; next < end && *next >= '0' && *next <= '9' && kept < FEW_DIGITS; next++) {
+        significand = significand * 10 + (*next - (unsigned)'0');
+        kept += significand != 0;
+    }
+    digits->any |= next > first;
+    digits->kept = kept;
+    digits->parts.significand = significand;
+    digits->parts.exponent -= fraction ? (int)(next - first) : 0;
+    return next;
+}
+
 static const uint8_t *read_digits(const uint8_t *next, const uint8_t *end, bool fraction,
                                   struct digits *digits)
 {
+    if (digits->kept < FEW_DIGITS) {
+        next = read_few_digits(next, end, fraction, digits);
+    }
     for (; next < end && *next >= '0' && *next <= '9'; next++) {
         unsigned digit = *next - (unsigned)'0';
         digits->any = true;

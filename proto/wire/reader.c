@@ -183,48 +183,80 @@ enum result wire_read(struct wire_cursor *cursor, struct wire_value *out)
 }
 
 /*
- * Behind the one object at `next`, for nearly all of them: texts of less than 256 bytes, numbers,
- * booleans, nil. Arithmetic on the first byte, no table on the way, so that where the next one
- * begins is known as early as can be. NULL: look closer.
+ * Where the object at `at` ends, for nearly all of them: texts of less than 256 bytes, numbers,
+ * booleans, nil; 0: look closer. Reads two bytes; what it returns may be behind the last one. Sizes
+ * that the first byte alone decides are constants behind branches, not computed from it: so a walk
+ * need not wait for this object to know where the next one begins.
  */
-static inline const uint8_t *behind_short(const uint8_t *next, size_t room)
+#define FORM(first) (UINT32_C(1) << ((first)-0xc0)) /* a bit for each of 0xc0..0xdf */
+
+static inline size_t short_end(const uint8_t *bytes, size_t at)
 {
-    uint8_t first = next[0];
-    size_t bytes = 1;
-    if (first >= 0xa0 && first < 0xc0) {
-        bytes = 1u + (first & 0x1f);
-    } else if (first >= 0xca && first <= 0xd3) { /* a field of 1, 2, 4 or 8 bytes */
-        bytes = 1u + (1u << (first & 3));
-    } else if (first == 0xd9 && room > 1) {
-        bytes = 2u + next[1];
-    } else if ((first >= 0x80 && first < 0xe0) && first != 0xc0 && first != 0xc2 && first != 0xc3) {
-        return NULL;
+    uint8_t first = bytes[at];
+    if (first == 0xd9) {
+        return at + 2 + bytes[at + 1];
     }
-    return room >= bytes ? next + bytes : NULL;
+    if (first >= 0xa0 && first < 0xc0) {
+        return at + first - 0x9f;
+    }
+    if (first < 0x80 || first >= 0xe0) {
+        return at + 1;
+    }
+    if (first < 0xc0) {
+        return 0;
+    }
+    uint32_t form = FORM(first);
+    if ((form & (FORM(0xcc) | FORM(0xd0))) != 0) {
+        return at + 2;
+    }
+    if ((form & (FORM(0xcd) | FORM(0xd1))) != 0) {
+        return at + 3;
+    }
+    if ((form & (FORM(0xc0) | FORM(0xc2) | FORM(0xc3))) != 0) {
+        return at + 1;
+    }
+    if ((form & (FORM(0xca) | FORM(0xce) | FORM(0xd2))) != 0) {
+        return at + 5;
+    }
+    if ((form & (FORM(0xcb) | FORM(0xcf) | FORM(0xd3))) != 0) {
+        return at + 9;
+    }
+    if (first == 0xc7) {
+        return at + 3 + bytes[at + 1];
+    }
+    return first >= 0xd4 && first <= 0xd8 ? at + 2 + ((size_t)1 << (first - 0xd4)) : 0;
 }
 
-/* Every object is at least one byte: more objects outstanding than bytes left cannot be true. */
+/*
+ * Behind the one object at `next`, of any form; NULL when it breaks off. Whatever a container
+ * claims to hold, each round consumes a byte at least.
+ */
 static inline const uint8_t *behind_any(const uint8_t *next, const uint8_t *end)
 {
-    for (uint64_t left = 1; left > 0;) {
-        size_t room = (size_t)(end - next);
-        if (left > room) {
+    size_t count = (size_t)(end - next);
+    size_t at = 0;
+    for (uint64_t left = 1; left > 0; left--) {
+        if (at >= count) {
             return NULL;
         }
-        const uint8_t *behind = behind_short(next, room);
-        if (behind != NULL) {
-            next = behind;
-            left--;
+        uint8_t first = next[at];
+        if (first >= 0x80 && first < 0xa0) { /* a map or array of up to 15 */
+            left += (first & 0x0fu) << (first < 0x90);
+            at++;
             continue;
         }
+        size_t behind = at + 1 < count ? short_end(next, at) : 0;
         struct wire_head head;
-        if (!wire_head_parse(next, room, &head)) {
+        if (behind > 0) {
+            at = behind;
+        } else if (wire_head_parse(next + at, count - at, &head)) {
+            at += head.bytes;
+            left += head.children;
+        } else {
             return NULL;
         }
-        next += head.bytes;
-        left += head.children - 1;
     }
-    return next;
+    return at <= count ? next + at : NULL;
 }
 
 enum result wire_skip(struct wire_cursor *cursor)
@@ -374,6 +406,37 @@ struct wire_value wire_head(struct span value)
     return value_of(&head);
 }
 
+bool wire_is_integer(struct span value, int64_t *out)
+{
+    uint8_t first = value.count > 0 ? value.bytes[0] : 0xc0;
+    if (first < 0x80 || first >= 0xe0) {
+        *out = (int8_t)first;
+        return true;
+    }
+    unsigned width = 1u << (first & 3); /* 0xcc..0xcf unsigned, 0xd0..0xd3 signed */
+    if (first < 0xcc || first > 0xd3 || value.count <= width) {
+        return false;
+    }
+    uint64_t number = wire_load(value.bytes + 1, width);
+    *out = first < 0xd0 ? (int64_t)number : wire_extend(number, width);
+    return first != 0xcf || number <= INT64_MAX;
+}
+
+bool wire_is_text(struct span value, struct span *out)
+{
+    uint8_t first = value.count > 0 ? value.bytes[0] : 0xc0;
+    if (first >= 0xa0 && first < 0xc0) {
+        *out = span_of(value.bytes + 1, first & 0x1fu);
+        return value.count > out->count;
+    }
+    struct wire_head head;
+    if (first < 0xd9 || first > 0xdb || !wire_head_parse(value.bytes, value.count, &head)) {
+        return false;
+    }
+    *out = span_of(head.body, head.number);
+    return true;
+}
+
 /* At the first element of a container of that kind; nothing is left to walk when it is none. */
 static inline struct wire_map_walk begin(struct span value, enum wire_kind kind)
 {
@@ -446,24 +509,58 @@ static inline bool is_key(struct span name, struct span key)
                                                   memcmp(name.bytes, key.bytes, count) == 0));
 }
 
-static inline const uint8_t *behind_value(const uint8_t *next, const uint8_t *end)
-{
-    const uint8_t *behind = next < end ? behind_short(next, (size_t)(end - next)) : NULL;
-    return __builtin_expect(behind != NULL, 1) ? behind : behind_any(next, end);
-}
-
 /* The next key and value of a map, of any form; NULL when there is none. */
 static inline const uint8_t *next_member(const uint8_t *next, const uint8_t *end, struct span *name,
                                          const uint8_t **value)
 {
     *value = read_key(next, end, name);
-    return *value == NULL ? NULL : behind_value(*value, end);
+    return *value == NULL ? NULL : behind_any(*value, end);
 }
 
 /* One of 64 sieve holes, by length and first byte: most members fall through no key's. */
-static inline unsigned hole_of(struct span name)
+static inline unsigned hole_of(size_t count, uint8_t first)
 {
-    return (name.count == 0 ? 0u : name.bytes[0] + 5u * (unsigned)name.count) & 63u;
+    return (first + 5u * (unsigned)count) & 63u;
+}
+
+static inline uint64_t sieve_of(const struct span *keys, size_t count)
+{
+    uint64_t sieve = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].count == 0) {
+            return UINT64_MAX; /* it has no first byte: every member is looked at */
+        }
+        sieve |= UINT64_C(1) << hole_of(keys[i].count, keys[i].bytes[0]);
+    }
+    return sieve;
+}
+
+/* A key of up to 31 bytes with its head, and the two bytes of a value that short_end reads. */
+#define HOP_BYTES 34u
+
+/*
+ * Hops over short members whose keys fall through the sieve, to the first that deserves a look;
+ * `bytes` are those of the members. What it returns may be behind the end, where the last breaks
+ * off.
+ */
+static inline size_t hop(struct span bytes, size_t at, uint64_t sieve, uint32_t *left)
+{
+    size_t end = bytes.count < HOP_BYTES ? 0 : bytes.count - HOP_BYTES + 1;
+    uint32_t still = *left;
+    while (still > 0 && at < end) {
+        size_t key_bytes = (size_t)bytes.bytes[at] - 0xa0;
+        if (key_bytes > 31 || (sieve >> hole_of(key_bytes, bytes.bytes[at + 1]) & 1) != 0) {
+            break;
+        }
+        size_t behind = short_end(bytes.bytes, at + 1 + key_bytes);
+        if (behind == 0) {
+            break;
+        }
+        at = behind;
+        still--;
+    }
+    *left = still;
+    return at;
 }
 
 struct span wire_find(struct span map, struct span key)
@@ -476,28 +573,27 @@ struct span wire_find(struct span map, struct span key)
 void wire_find_all(struct span map, const struct span *keys, struct span *values, size_t count)
 {
     struct wire_map_walk walk = wire_map_begin(map);
-    const uint8_t *next = walk.cursor.next;
-    const uint8_t *end = walk.cursor.end;
-    const uint8_t *value;
-    struct span name;
-    uint64_t sieve = 0;
+    struct span bytes = span_of(walk.cursor.next, (size_t)(walk.cursor.end - walk.cursor.next));
+    uint64_t sieve = sieve_of(keys, count);
+    size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         values[i] = SPAN_EMPTY;
-        sieve |= UINT64_C(1) << hole_of(keys[i]);
     }
-    for (uint32_t left = walk.left; left > 0; left--) {
-        next = next_member(next, end, &name, &value);
+    while ((at = hop(bytes, at, sieve, &walk.left)) < bytes.count && walk.left > 0) {
+        struct span name;
+        const uint8_t *value;
+        const uint8_t *next =
+            next_member(bytes.bytes + at, bytes.bytes + bytes.count, &name, &value);
         if (next == NULL) {
             break;
-        }
-        if ((sieve >> hole_of(name) & 1) == 0) {
-            continue;
         }
         for (size_t i = 0; i < count; i++) {
             if (is_key(name, keys[i])) {
                 values[i] = span_of(value, (size_t)(next - value));
             }
         }
+        at = (size_t)(next - bytes.bytes);
+        walk.left--;
     }
 }
 

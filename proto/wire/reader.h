@@ -70,6 +70,10 @@ MUST_USE enum result wire_take(struct wire_cursor *cursor, struct span *out);
 
 /* The head of a value held by a span; WIRE_NIL for an empty span. */
 struct wire_value wire_head(struct span value);
+/* The two that conditions ask for most, without a look at what else it might be; false: it is none,
+ * and *out is undefined. */
+bool wire_is_integer(struct span value, int64_t *out);
+bool wire_is_text(struct span value, struct span *out);
 /* Value of `key` in a MAP value (the last of doubles); an empty span when absent or not a map. */
 struct span wire_find(struct span map, struct span key);
 struct span wire_find_text(struct span map, const char *key);

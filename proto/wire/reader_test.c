@@ -371,3 +371,126 @@ Test(reader, a_map_that_breaks_off_gives_what_stands_before)
         cr_expect_leq(values[1].count, count);
     }
 }
+
+#define FORM(literal)                                                                              \
+    {                                                                                              \
+        (const uint8_t *)(literal), sizeof(literal) - 1                                            \
+    }
+
+/* A member of every form, between others that a walk hops over, so that the last is far behind. */
+static const struct form {
+    const char *name;
+    struct span value;
+} forms[] = {
+    {"nil", FORM("\xc0")},
+    {"false", FORM("\xc2")},
+    {"true", FORM("\xc3")},
+    {"positive fixint", FORM("\x7f")},
+    {"negative fixint", FORM("\xff")},
+    {"uint 8", FORM("\xcc\xa1")},
+    {"uint 16", FORM("\xcd\xa1\xa1")},
+    {"uint 32", FORM("\xce\xa1\xa1\xa1\xa1")},
+    {"uint 64", FORM("\xcf\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1")},
+    {"int 8", FORM("\xd0\xa1")},
+    {"int 16", FORM("\xd1\xa1\xa1")},
+    {"int 32", FORM("\xd2\xa1\xa1\xa1\xa1")},
+    {"int 64", FORM("\xd3\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1")},
+    {"float 32", FORM("\xca\xa1\xa1\xa1\xa1")},
+    {"float 64", FORM("\xcb\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1")},
+    {"fixstr", FORM("\xa3\xa1\xa1\xa1")},
+    {"empty fixstr", FORM("\xa0")},
+    {"str 8", FORM("\xd9\x03\xa1\xa1\xa1")},
+    {"empty str 8", FORM("\xd9\x00")},
+    {"str 16", FORM("\xda\x00\x03\xa1\xa1\xa1")},
+    {"str 32", FORM("\xdb\x00\x00\x00\x03\xa1\xa1\xa1")},
+    {"bin 8", FORM("\xc4\x03\xa1\xa1\xa1")},
+    {"bin 16", FORM("\xc5\x00\x03\xa1\xa1\xa1")},
+    {"bin 32", FORM("\xc6\x00\x00\x00\x03\xa1\xa1\xa1")},
+    {"fixext 1", FORM("\xd4\x01\xa1")},
+    {"fixext 2", FORM("\xd5\x01\xa1\xa1")},
+    {"fixext 4", FORM("\xd6\x01\xa1\xa1\xa1\xa1")},
+    {"fixext 8", FORM("\xd7\x01\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1")},
+    {"fixext 16", FORM("\xd8\x01\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1\xa1")},
+    {"ext 8", FORM("\xc7\x02\x01\xa1\xa1")},
+    {"ext 16", FORM("\xc8\x00\x02\x01\xa1\xa1")},
+    {"ext 32", FORM("\xc9\x00\x00\x00\x02\x01\xa1\xa1")},
+    {"fixarray", FORM("\x92\xa1\xa1\x01")},
+    {"array 16", FORM("\xdc\x00\x02\xa1\xa1\x01")},
+    {"array 32", FORM("\xdd\x00\x00\x00\x02\xa1\xa1\x01")},
+    {"fixmap", FORM("\x81\xa1\xa1\x91\x01")},
+    {"map 16", FORM("\xde\x00\x01\xa1\xa1\x01")},
+    {"map 32", FORM("\xdf\x00\x00\x00\x01\xa1\xa1\x01")},
+};
+
+#define FORMS (sizeof forms / sizeof *forms)
+
+/* A map of all forms by name; returns its bytes, and where each value begins. */
+static size_t write_forms(uint8_t *out, size_t *starts)
+{
+    size_t at = 0;
+    out[at++] = 0xde;
+    out[at++] = 0;
+    out[at++] = FORMS;
+    for (size_t i = 0; i < FORMS; i++) {
+        size_t count = strlen(forms[i].name);
+        out[at++] = (uint8_t)(0xa0 + count);
+        memcpy(out + at, forms[i].name, count);
+        at += count;
+        starts[i] = at;
+        memcpy(out + at, forms[i].value.bytes, forms[i].value.count);
+        at += forms[i].value.count;
+    }
+    return at;
+}
+
+Test(reader, finds_what_stands_behind_values_of_every_form)
+{
+    uint8_t bytes[1024];
+    size_t starts[FORMS];
+    size_t count = write_forms(bytes, starts);
+    for (size_t i = 0; i < FORMS; i++) {
+        struct span found = wire_find_text(span_of(bytes, count), forms[i].name);
+
+        cr_expect_eq(found.bytes, bytes + starts[i], "%s", forms[i].name);
+        cr_expect_eq(found.count, forms[i].value.count, "%s", forms[i].name);
+    }
+    cr_expect_eq(wire_find_text(span_of(bytes, count), "").count, 0u);
+    cr_expect_eq(wire_find_text(span_of(bytes, count), "map 33").count, 0u);
+}
+
+Test(reader, finds_nothing_in_a_value_that_breaks_off)
+{
+    uint8_t bytes[1024];
+    size_t starts[FORMS];
+    size_t whole = write_forms(bytes, starts);
+    for (size_t count = 0; count < whole; count++) {
+        uint8_t *copy = memcpy(malloc(count + 1), bytes, count); /* nobody may read behind it */
+        for (size_t i = 0; i < FORMS; i++) {
+            struct span found = wire_find_text(span_of(copy, count), forms[i].name);
+
+            bool is_whole = count >= starts[i] + forms[i].value.count;
+            cr_expect_eq(found.count, is_whole ? forms[i].value.count : 0u, "%s in %zu bytes",
+                         forms[i].name, count);
+        }
+        free(copy);
+    }
+}
+
+Test(reader, knows_integers_and_texts_from_all_else)
+{
+    for (size_t i = 0; i < FORMS; i++) {
+        for (size_t count = 0; count <= forms[i].value.count; count++) {
+            struct span value = span_of(forms[i].value.bytes, count);
+            struct wire_value head = wire_head(value);
+            int64_t integer;
+            struct span text;
+
+            cr_expect_eq(wire_is_integer(value, &integer), head.type == WIRE_INT, "%s of %zu bytes",
+                         forms[i].name, count);
+            cr_expect(head.type != WIRE_INT || integer == head.as.integer, "%s", forms[i].name);
+            cr_expect_eq(wire_is_text(value, &text), head.type == WIRE_STRING, "%s of %zu bytes",
+                         forms[i].name, count);
+            cr_expect(head.type != WIRE_STRING || span_equal(text, head.as.text));
+        }
+    }
+}
