@@ -22,6 +22,7 @@
 
 #define REMOVE_HANDLES 16
 #define LOOK_AGAIN_MS  10
+#define SERVER_STOP_MS 10000
 
 static pid_t spawn(const struct server *server, const char *const *arguments);
 static bool become(const char *user);
@@ -111,6 +112,22 @@ void server_kill(struct server *server)
         }
         server->pid = 0;
     }
+}
+
+void server_stop(struct server *server)
+{
+    uint64_t deadline_ms = now_ms() + SERVER_STOP_MS;
+    if (server->pid > 0) {
+        kill(server->pid, SIGTERM);
+    }
+    while (server->pid > 0 && now_ms() < deadline_ms) {
+        if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+            server->pid = 0;
+        } else {
+            poll(NULL, 0, LOOK_AGAIN_MS);
+        }
+    }
+    server_kill(server);
 }
 
 void server_pause(struct server *server)

@@ -32,6 +32,8 @@ bool server_run(struct server *server, const char *const *arguments);
 bool server_start(struct server *server, const char *const *arguments);
 /* SIGKILL: as a crash. The directory stays. */
 void server_kill(struct server *server);
+/* SIGTERM, and SIGKILL where it has not ended after ten seconds. The directory stays. */
+void server_stop(struct server *server);
 /* It takes connections but answers nothing, until it is resumed. */
 void server_pause(struct server *server);
 void server_resume(struct server *server);

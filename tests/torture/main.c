@@ -41,6 +41,7 @@ struct tier {
     struct server server;
     struct proxy *proxy; /* NULL: not installed */
     bool (*start)(struct server *server);
+    void (*end)(struct server *server);
     bool down, paused;
     uint64_t mend_ms; /* when its trouble is over; 0: it has none */
 };
@@ -121,6 +122,7 @@ static void mend(struct tier *tier)
     if (tier->down && !tier->start(&tier->server)) {
         give_up(tier->name, "did not come back");
     }
+    proxy_cut(tier->proxy, false);
     tier->paused = tier->down = false;
     tier->mend_ms = 0;
 }
@@ -145,7 +147,8 @@ static void trouble(struct tier *tier, struct sim_random *random)
         tier->paused = true;
         break;
     default:
-        server_kill(&tier->server);
+        proxy_cut(tier->proxy, true); /* what it says while it ends reaches nobody */
+        tier->end(&tier->server);
         tier->down = true;
         break;
     }
@@ -201,8 +204,11 @@ static void set_up(struct torture *torture)
     test_http_script(torture->modules, "/module", replies, 1);
     snprintf(engine->url, sizeof engine->url, "ipc://%s/front", engine->directory);
     engine->program = torture->options.strider;
-    torture->redis = (struct tier){.name = "redis", .start = start_redis};
-    torture->azurite = (struct tier){.name = "azurite", .start = server_azurite_start};
+    torture->redis = (struct tier){.name = "redis", .start = start_redis, .end = server_kill};
+    /* Azurite writes down every 5 s what it has acknowledged: a SIGKILL loses blobs that no service
+     * would. */
+    torture->azurite =
+        (struct tier){.name = "azurite", .start = server_azurite_start, .end = server_stop};
     engine->redis_port = open_tier(&torture->redis, server_redis_installed());
     engine->azurite_port =
         torture->options.smoke ? 0 : open_tier(&torture->azurite, server_azurite_installed());
