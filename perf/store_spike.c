@@ -332,7 +332,7 @@ static void own_blob_apply(const struct change *changes, size_t count, bool sync
     struct proto_address nobody = {0};
     struct storage_blob_item items[BATCH];
     for (size_t i = 0; i < count; i++) {
-        items[i] = (struct storage_blob_item){changes[i].key, changes[i].value};
+        items[i] = (struct storage_blob_item){.name = changes[i].key, .bytes = changes[i].value};
     }
     ASSERT(own_blob->ops->put(own_blob, items, count, nobody) == RESULT_OK);
     ASSERT(!sync || own_blob->ops->flush(own_blob, nobody) == RESULT_OK);

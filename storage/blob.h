@@ -8,6 +8,7 @@
 #ifndef STORAGE_BLOB_H
 #define STORAGE_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@
 struct storage_blob_item {
     struct span name; /* "{workspaceId}/{executionId}/{stepId}.msgpack": at most 480 bytes */
     struct span bytes;
+    bool awaited; /* a reply waits for it: it goes before those of which that is not said */
 };
 
 struct storage_blob;

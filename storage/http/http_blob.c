@@ -152,8 +152,10 @@ static enum result blob_put(struct storage_blob *blob, const struct storage_blob
     }
     job->result_count = count;
     for (size_t i = 0; i < count; i++) {
-        const struct storage_http_call call = {
-            .verb = STORAGE_HTTP_PUT, .name = items[i].name, .body = items[i].bytes};
+        const struct storage_http_call call = {.verb = STORAGE_HTTP_PUT,
+                                               .name = items[i].name,
+                                               .body = items[i].bytes,
+                                               .awaited = items[i].awaited};
         enum result result =
             name_is_valid(items[i].name) ? add(job, &call, on_put, i) : RESULT_INVALID;
         job->results[i] = (uint8_t)result;
@@ -186,7 +188,7 @@ static enum result blob_get(struct storage_blob *blob, struct span name,
     if (!name_is_valid(name)) {
         return storage_answer(reply_to, (struct storage_answer){.result = RESULT_NOT_FOUND});
     }
-    const struct storage_http_call call = {.verb = STORAGE_HTTP_GET, .name = name};
+    const struct storage_http_call call = {.verb = STORAGE_HTTP_GET, .name = name, .awaited = true};
     struct job *job = has_room(self, 1) ? job_new(self, reply_to) : NULL;
     if (job == NULL || add(job, &call, on_got, 0) != RESULT_OK) {
         free(job);

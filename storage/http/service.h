@@ -24,6 +24,7 @@ struct storage_http_call {
     struct span marker; /* LIST: where the page begins; empty: at the first */
     uint32_t limit;     /* LIST: names a page, 1 .. 1000 */
     struct span body;   /* PUT; MAKE: filled by `prepare` (lives in the arena) */
+    bool awaited;       /* somebody waits for it: it goes before those of which that is not said */
 };
 
 struct storage_http_service {

@@ -16,6 +16,7 @@
 #define RETRY_AFTER_S_MAX 30
 #define SPEED_LEAST       1024L /* bytes a second: slower for the time-out is a failure */
 #define WHOLE_TIMES       10L   /* a try may take so many times the time-out in all */
+#define READS_MORE        4u    /* reads at once, where all other places are taken */
 
 enum transfer_state {
     TRANSFER_QUEUED,
@@ -70,18 +71,23 @@ static void service_code_of(const struct storage_transfer *transfer, char out[SE
 static void tell_state(struct storage_transfers *transfers, enum result result, long status,
                        const char *service_code, CURLcode code);
 
+static uint32_t active_max(const struct storage_transfers *transfers)
+{
+    return transfers->options.parallel_max + READS_MORE;
+}
+
 enum result storage_transfers_init(struct storage_transfers *transfers, struct ev_loop *loop,
                                    const struct storage_http_options *options,
                                    struct storage_http_service *service)
 {
     ASSERT(options->parallel_max > 0 && options->tries_max > 0 && options->timeout_ms > 0);
     *transfers = (struct storage_transfers){.options = *options, .service = service};
-    transfers->idle = calloc(options->parallel_max, sizeof *transfers->idle);
+    transfers->idle = calloc(active_max(transfers), sizeof *transfers->idle);
     if (transfers->idle == NULL) {
         return RESULT_LIMIT;
     }
     enum result result =
-        storage_curl_loop_init(&transfers->curl, loop, options->parallel_max, on_done, transfers);
+        storage_curl_loop_init(&transfers->curl, loop, active_max(transfers), on_done, transfers);
     if (result != RESULT_OK) {
         free(transfers->idle);
     }
@@ -106,6 +112,29 @@ void storage_transfers_release(struct storage_transfers *transfers)
     free(transfers->idle);
     storage_curl_loop_release(&transfers->curl);
     transfers->service->close(transfers->service);
+}
+
+/* One of those that `awaited` counts? */
+static bool is_waited_for(const struct storage_transfer *transfer)
+{
+    return transfer->call.awaited && transfer->state != TRANSFER_ACTIVE;
+}
+
+static void set_state(struct storage_transfer *transfer, enum transfer_state state)
+{
+    transfer->owner_list->awaited -= is_waited_for(transfer);
+    transfer->state = state;
+    transfer->owner_list->awaited += is_waited_for(transfer);
+}
+
+/* Those that an awaited one must not overtake are awaited as well. */
+static void await_older(struct storage_transfer *transfer)
+{
+    struct storage_transfer *older = transfer->call.awaited ? transfer->after : NULL;
+    for (; older != NULL && !older->call.awaited; older = older->after) {
+        older->call.awaited = true;
+        transfer->owner_list->awaited += is_waited_for(older);
+    }
 }
 
 enum result storage_transfers_add(struct storage_transfers *transfers,
@@ -150,20 +179,35 @@ enum result storage_transfers_add(struct storage_transfers *transfers,
     *(transfers->last == NULL ? &transfers->first : &transfers->last->next) = transfer;
     transfers->last = transfer;
     transfers->count++;
+    transfers->awaited += is_waited_for(transfer);
+    await_older(transfer);
     return RESULT_OK;
+}
+
+/* Oldest first, of those that are waited for or of all. */
+static void start_of(struct storage_transfers *transfers, bool awaited_only)
+{
+    struct storage_transfer *next = NULL;
+    for (struct storage_transfer *transfer = transfers->first; transfer != NULL; transfer = next) {
+        bool full = transfers->active >= transfers->options.parallel_max;
+        if (transfers->active >= active_max(transfers) || (full && !awaited_only) ||
+            (awaited_only && transfers->awaited == 0)) {
+            return;
+        }
+        next = transfer->next;
+        bool homeless = transfers->making && transfer->call.verb == STORAGE_HTTP_PUT;
+        if (transfer->state == TRANSFER_QUEUED && transfer->after == NULL && !homeless &&
+            (!full || transfer->call.verb == STORAGE_HTTP_GET) &&
+            (!awaited_only || transfer->call.awaited)) {
+            start_one(transfers, transfer);
+        }
+    }
 }
 
 void storage_transfers_start(struct storage_transfers *transfers)
 {
-    struct storage_transfer *next = NULL;
-    for (struct storage_transfer *transfer = transfers->first;
-         transfer != NULL && transfers->active < transfers->options.parallel_max; transfer = next) {
-        next = transfer->next;
-        bool homeless = transfers->making && transfer->call.verb == STORAGE_HTTP_PUT;
-        if (transfer->state == TRANSFER_QUEUED && transfer->after == NULL && !homeless) {
-            start_one(transfers, transfer);
-        }
-    }
+    start_of(transfers, true);
+    start_of(transfers, false);
 }
 
 static void prepare_verb(CURL *easy, const struct storage_http_call *call)
@@ -233,7 +277,7 @@ static void put_away(struct storage_transfers *transfers, struct storage_transfe
     if (transfer->easy == NULL) {
         return;
     }
-    if (transfers->idle_count < transfers->options.parallel_max) {
+    if (transfers->idle_count < active_max(transfers)) {
         transfers->idle[transfers->idle_count++] = transfer->easy;
     } else {
         curl_easy_cleanup(transfer->easy);
@@ -246,7 +290,7 @@ static void start_one(struct storage_transfers *transfers, struct storage_transf
     transfer->tries++;
     if (prepare_try(transfers, transfer) &&
         storage_curl_loop_add(&transfers->curl, transfer->easy) == RESULT_OK) {
-        transfer->state = TRANSFER_ACTIVE;
+        set_state(transfer, TRANSFER_ACTIVE);
         transfers->active++;
         return;
     }
@@ -299,8 +343,8 @@ static void settle(struct storage_transfer *transfer, struct reading reading, in
         return;
     }
     if (reading.verdict == VERDICT_MAKE) {
-        struct storage_http_call make = {.verb = STORAGE_HTTP_MAKE};
-        transfer->state = TRANSFER_NO_HOME;
+        struct storage_http_call make = {.verb = STORAGE_HTTP_MAKE, .awaited = true};
+        set_state(transfer, TRANSFER_NO_HOME);
         if (!transfers->making) {
             transfers->making =
                 storage_transfers_add(transfers, &make, on_made, transfers, 0) == RESULT_OK;
@@ -312,7 +356,7 @@ static void settle(struct storage_transfer *transfer, struct reading reading, in
     }
     uint64_t pause =
         after_ms >= 0 ? (uint64_t)after_ms : pause_ms(&transfers->options, transfer->tries);
-    transfer->state = TRANSFER_PAUSED;
+    set_state(transfer, TRANSFER_PAUSED);
     ev_now_update(transfers->curl.loop);
     ev_timer_set(&transfer->timer, (double)pause * 1e-3, 0.);
     ev_timer_start(transfers->curl.loop, &transfer->timer);
@@ -324,7 +368,7 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     struct storage_transfer *transfer = timer->data;
     ASSERT(transfer->state == TRANSFER_PAUSED);
-    transfer->state = TRANSFER_QUEUED;
+    set_state(transfer, TRANSFER_QUEUED);
     storage_transfers_start(transfer->owner_list);
 }
 
@@ -341,7 +385,7 @@ static void on_made(struct storage_transfer_end made)
             continue;
         }
         if (made.result == RESULT_OK) {
-            found->state = TRANSFER_QUEUED;
+            set_state(found, TRANSFER_QUEUED);
             continue;
         }
         end(found, made.result);
@@ -379,6 +423,7 @@ static void unlink_transfer(struct storage_transfer *transfer)
     ev_timer_stop(transfers->curl.loop, &transfer->timer);
     ASSERT(transfers->count > 0);
     transfers->count--;
+    transfers->awaited -= is_waited_for(transfer);
 }
 
 static size_t on_bytes(char *bytes, size_t size, size_t count, void *owner)

@@ -1,7 +1,8 @@
 /*
  * transfers.h: calls of one HTTP service, so many at once, each tried until it has an answer that
- * counts. Two puts of one name are never under way together: the later one waits. Thread: the
- * loop's.
+ * counts. Two puts of one name are never under way together: the later one waits. What somebody
+ * waits for goes before the rest; reads have a few places more, so that they start however slow the
+ * uploads are. Thread: the loop's.
  */
 #ifndef STORAGE_HTTP_TRANSFERS_H
 #define STORAGE_HTTP_TRANSFERS_H
@@ -27,9 +28,10 @@ struct storage_transfers {
     struct storage_http_service *service; /* owned */
     struct storage_transfer *first;       /* all that have not ended, oldest first */
     struct storage_transfer *last;
-    CURL **idle; /* parallel_max places */
+    CURL **idle; /* places for all that may be active */
     uint32_t idle_count;
     uint32_t active;
+    uint32_t awaited; /* of all: that somebody waits for, and that are not active */
     uint32_t count;
     bool making; /* the container */
     bool closing;

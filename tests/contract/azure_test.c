@@ -117,7 +117,7 @@ static void desk_close(struct desk *desk)
 
 static enum result put(struct desk *desk, const char *name, const char *bytes)
 {
-    struct storage_blob_item item = {span_text(name), span_text(bytes)};
+    struct storage_blob_item item = {.name = span_text(name), .bytes = span_text(bytes)};
     if (desk->blob == NULL) {
         desk->blob = azure_open(&desk->azure.subject);
     }
@@ -181,13 +181,14 @@ Test(blob_in_azurite, a_full_batch_is_stored_at_once)
 {
     CONTRACT_NEEDS(AZURITE);
     struct desk desk;
-    static char names[200][32];
+    static char names[200][48];
     struct storage_blob_item items[200];
     desk_open(&desk, server_published(AZURITE));
     desk.blob = azure_open(&desk.azure.subject);
     for (size_t i = 0; i < 200; i++) {
         snprintf(names[i], sizeof names[i], "w/e/%03zu.msgpack", i);
-        items[i] = (struct storage_blob_item){span_text(names[i]), span_text(names[i])};
+        items[i] =
+            (struct storage_blob_item){.name = span_text(names[i]), .bytes = span_text(names[i])};
     }
 
     struct proto_address me = contract_ask(&desk.asker);
@@ -220,10 +221,11 @@ static void sign_sas(const char *permissions, const char *connection, char *out,
          strlen(text), digest, &count);
     EVP_EncodeBlock(base64, digest, (int)count);
     struct span signature = storage_percent_encode(&arena, span_text((const char *)base64), false);
-    snprintf(out, capacity,
-             "BlobEndpoint=%s;SharedAccessSignature=sv=2021-12-02&ss=b&srt=sco&sp=%s"
-             "&se=2099-01-01T00%%3A00%%3A00Z&sig=%.*s",
-             account.endpoint, permissions, SPAN_ARG(signature));
+    int written = snprintf(out, capacity,
+                           "BlobEndpoint=%s;SharedAccessSignature=sv=2021-12-02&ss=b&srt=sco&sp=%s"
+                           "&se=2099-01-01T00%%3A00%%3A00Z&sig=%.*s",
+                           account.endpoint, permissions, SPAN_ARG(signature));
+    cr_assert_lt((size_t)written, capacity);
     arena_release(&arena);
 }
 
@@ -516,7 +518,8 @@ Test(blob_over_http, uploads_run_twenty_at_once_and_no_more)
     desk->blob = bare_tier(desk);
     for (size_t i = 0; i < 60; i++) {
         snprintf(names[i], sizeof names[i], "w/e/%zu", i);
-        items[i] = (struct storage_blob_item){span_text(names[i]), span_text("bytes")};
+        items[i] =
+            (struct storage_blob_item){.name = span_text(names[i]), .bytes = span_text("bytes")};
     }
     script.hold = 20; /* no answer before twenty have come */
 
@@ -532,6 +535,87 @@ Test(blob_over_http, uploads_run_twenty_at_once_and_no_more)
     end_script(desk);
 }
 
+/* Sixty uploads that nobody waits for, twenty at once; then a read and a save that somebody does.
+ */
+Test(blob_over_http, what_is_waited_for_goes_before_the_rest_and_a_read_waits_for_no_upload)
+{
+    static const struct scripted_answer answers[] = {{.status = 201}};
+    static char names[60][32];
+    struct storage_blob_item items[60];
+    struct counter counter = {.sink = {.send = count_answer}};
+    struct desk *desk = by_script(answers, 1);
+    desk->blob = bare_tier(desk);
+    for (size_t i = 0; i < 60; i++) {
+        snprintf(names[i], sizeof names[i], "w/e/%zu", i);
+        items[i] =
+            (struct storage_blob_item){.name = span_text(names[i]), .bytes = span_text("bytes")};
+    }
+    struct storage_blob_item save = {
+        .name = span_text("w/save"), .bytes = span_text("bytes"), .awaited = true};
+    struct proto_address me = {&counter.sink, 0};
+    script.hold = 21; /* no answer before twenty uploads and the read have come */
+
+    cr_assert_eq(desk->blob->ops->put(desk->blob, items, 60, me), RESULT_OK);
+    cr_assert_eq(desk->blob->ops->put(desk->blob, &save, 1, me), RESULT_OK);
+    cr_assert_eq(desk->blob->ops->get(desk->blob, span_text("w/read"), me), RESULT_OK);
+
+    while (script.requests < 21 || script.waiting < 20) {
+        ev_run(desk->azure.loop, EVRUN_ONCE);
+    }
+    cr_assert_eq(counter.answers, 1, "the read alone");
+    scripted_release(&script, 21);
+    while (script.requests < 41 || script.waiting < 20) {
+        ev_run(desk->azure.loop, EVRUN_ONCE);
+    }
+    cr_assert_eq(counter.answers, 2, "the save was in the next twenty");
+    scripted_release(&script, 0);
+    while (counter.answers < 3) {
+        ev_run(desk->azure.loop, EVRUN_ONCE);
+    }
+    cr_assert_eq(script.requests, 62);
+    end_script(desk);
+}
+
+Test(blob_over_http, an_awaited_put_takes_the_older_ones_of_its_name_along)
+{
+    static const struct scripted_answer answers[] = {{.status = 201}};
+    static char names[60][32];
+    struct storage_blob_item items[60];
+    struct counter counter = {.sink = {.send = count_answer}};
+    struct desk *desk = by_script(answers, 1);
+    desk->blob = bare_tier(desk);
+    for (size_t i = 0; i < 60; i++) {
+        snprintf(names[i], sizeof names[i], "w/e/%zu", i);
+        items[i] =
+            (struct storage_blob_item){.name = span_text(names[i]), .bytes = span_text("bytes")};
+    }
+    struct storage_blob_item save = {
+        .name = span_text("w/e/59"), .bytes = span_text("newer"), .awaited = true};
+    struct proto_address me = {&counter.sink, 0};
+    script.hold = 21; /* until they are released, each twenty that are there */
+
+    cr_assert_eq(desk->blob->ops->put(desk->blob, items, 60, me), RESULT_OK);
+    cr_assert_eq(desk->blob->ops->put(desk->blob, &save, 1, me), RESULT_OK);
+    for (size_t wave = 0; wave < 3; wave++) {
+        while (script.requests < wave * 20 || script.waiting < 20) {
+            ev_run(desk->azure.loop, EVRUN_ONCE);
+        }
+        cr_assert_eq(counter.answers, 0, "the older one goes with the second twenty");
+        scripted_release(&script, 21);
+    }
+    while (script.waiting < 1) {
+        ev_run(desk->azure.loop, EVRUN_ONCE);
+    }
+
+    cr_assert_eq(counter.answers, 1, "the newer one with the third; one is left of the sixty");
+    scripted_release(&script, 0);
+    while (counter.answers < 2) {
+        ev_run(desk->azure.loop, EVRUN_ONCE);
+    }
+    cr_assert_eq(counter.by_result[RESULT_OK], 2);
+    end_script(desk);
+}
+
 Test(blob_over_http, a_put_never_overtakes_an_older_one_of_its_name)
 {
     static const struct scripted_answer answers[] = {
@@ -539,9 +623,9 @@ Test(blob_over_http, a_put_never_overtakes_an_older_one_of_its_name)
     struct counter counter = {.sink = {.send = count_answer}};
     struct desk *desk = by_script(answers, 3);
     desk->blob = bare_tier(desk);
-    struct storage_blob_item first = {span_text("w/same"), span_text("first")};
-    struct storage_blob_item second = {span_text("w/same"), span_text("second")};
-    struct storage_blob_item other = {span_text("w/other"), span_text("other")};
+    struct storage_blob_item first = {.name = span_text("w/same"), .bytes = span_text("first")};
+    struct storage_blob_item second = {.name = span_text("w/same"), .bytes = span_text("second")};
+    struct storage_blob_item other = {.name = span_text("w/other"), .bytes = span_text("other")};
     struct proto_address me = {&counter.sink, 0};
     script.hold = 2; /* the first and the other; the second must not come */
 

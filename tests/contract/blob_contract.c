@@ -43,7 +43,7 @@ static enum result put_items(struct desk *desk, const struct storage_blob_item *
 
 static enum result put(struct desk *desk, struct span name, struct span bytes)
 {
-    struct storage_blob_item item = {name, bytes};
+    struct storage_blob_item item = {.name = name, .bytes = bytes};
     return put_items(desk, &item, 1);
 }
 
@@ -141,7 +141,8 @@ void contract_blob_answers_each_request_once_and_each_item(struct contract_blob 
     static const char *const names[] = {"w/e/3", "w/e/1", "w/e/2"};
     struct storage_blob_item items[3];
     for (size_t i = 0; i < 3; i++) {
-        items[i] = (struct storage_blob_item){span_text(names[i]), span_text(names[i])};
+        items[i] =
+            (struct storage_blob_item){.name = span_text(names[i]), .bytes = span_text(names[i])};
     }
 
     cr_assert_eq(put_items(&desk, items, 3), RESULT_OK);
@@ -200,10 +201,10 @@ void contract_blob_refuses_bad_names_one_by_one(struct contract_blob *subject)
     char name[481];
     memset(name, 'n', sizeof name);
     struct storage_blob_item items[] = {
-        {span_text("w/e/1"), span_text("one")},
-        {span_of(name, sizeof name), span_text("too long")},
-        {SPAN_EMPTY, span_text("no name")},
-        {span_text("w/e/2"), span_text("two")},
+        {.name = span_text("w/e/1"), .bytes = span_text("one")},
+        {.name = span_of(name, sizeof name), .bytes = span_text("too long")},
+        {.bytes = span_text("no name")},
+        {.name = span_text("w/e/2"), .bytes = span_text("two")},
     };
 
     cr_assert_eq(put_items(&desk, items, 4), RESULT_INVALID);
@@ -296,8 +297,9 @@ void contract_blob_holds_many_names(struct contract_blob *subject)
     for (uint32_t round = 0; round < MANY_ROUNDS; round++) {
         for (uint32_t i = 0; i < BATCH_MAX; i++) {
             size_t count = name_of(names[i], round, i);
-            items[i] = (struct storage_blob_item){span_of(names[i], count),
-                                                  span_of(bytes, (round + i) % sizeof bytes)};
+            items[i] =
+                (struct storage_blob_item){.name = span_of(names[i], count),
+                                           .bytes = span_of(bytes, (round + i) % sizeof bytes)};
         }
         cr_assert_eq(put_items(&desk, items, BATCH_MAX), RESULT_OK);
     }
@@ -345,8 +347,8 @@ void contract_blob_tells_the_outcome_to_a_caller_that_wants_no_answer(struct con
     struct desk desk = desk_open(subject);
     struct proto_address nobody = {0};
     const struct storage_blob_ops *ops = desk.blob->ops;
-    struct storage_blob_item item = {span_text("w/e/1"), span_text("one")};
-    struct storage_blob_item bad = {SPAN_EMPTY, span_text("one")};
+    struct storage_blob_item item = {.name = span_text("w/e/1"), .bytes = span_text("one")};
+    struct storage_blob_item bad = {.bytes = span_text("one")};
 
     cr_assert_eq(ops->put(desk.blob, &item, 1, nobody), RESULT_OK);
     cr_assert_eq(ops->put(desk.blob, &bad, 1, nobody), RESULT_INVALID);

@@ -72,7 +72,7 @@ static const struct proto_address nobody;
 
 static enum result put(struct storage_blob *blob, const char *name, const char *bytes)
 {
-    struct storage_blob_item item = {span_text(name), span_text(bytes)};
+    struct storage_blob_item item = {.name = span_text(name), .bytes = span_text(bytes)};
     return blob->ops->put(blob, &item, 1, nobody);
 }
 

@@ -90,7 +90,7 @@ CONTRACT_BLOB_RULES_OF_ALL(X)
 static enum result put(struct s3_subject *s3, struct contract_asker *asker, const char *name)
 {
     struct storage_blob *blob = s3_open(&s3->subject);
-    struct storage_blob_item item = {span_text(name), span_text("bytes")};
+    struct storage_blob_item item = {.name = span_text(name), .bytes = span_text("bytes")};
     cr_assert_eq(blob->ops->put(blob, &item, 1, contract_ask(asker)), RESULT_OK);
     enum result result = contract_answer(asker)->result;
     if (result == RESULT_OK) {
@@ -152,7 +152,8 @@ Test(blob_in_s3, a_removal_goes_on_page_by_page)
     struct storage_blob *blob = s3_open(&s3.subject);
     for (size_t i = 0; i < 200; i++) {
         snprintf(names[i], sizeof names[i], "w/e/%03zu", i);
-        items[i] = (struct storage_blob_item){span_text(names[i]), span_text("bytes")};
+        items[i] =
+            (struct storage_blob_item){.name = span_text(names[i]), .bytes = span_text("bytes")};
     }
     cr_assert_eq(blob->ops->put(blob, items, 200, contract_ask(&asker)), RESULT_OK);
     cr_assert_eq(contract_answer(&asker)->result, RESULT_OK, "%s", standin.refused);
