@@ -180,6 +180,12 @@ static void storage_page(struct page *page, const struct actor_runtime *runtime)
         actor_count_read(&blob->deduplicated));
     one(page, "strider_blobs_uploaded_total", "counter", "Blobs stored.",
         actor_count_read(&blob->uploaded));
+    one(page, "strider_blobs_ahead_total", "counter",
+        "Blobs stored ahead of the others because a reply waited for them.",
+        actor_count_read(&actor_storage_saves_counters(runtime->storage)->stored));
+    one(page, "strider_blobs_from_journal_total", "counter",
+        "Blobs read from the journal because the blob tier did not have them yet.",
+        actor_count_read(&storage->from_journal));
     one(page, "strider_blobs_retried_total", "counter", "Batches tried again.",
         actor_count_read(&blob->retried));
     one(page, "strider_blobs_oldest_age_milliseconds", "gauge", "Age of the batch under way.",

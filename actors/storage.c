@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "actors/drain/pending.h"
+#include "actors/drain/saves.h"
 #include "actors/drain/step_pages.h"
 #include "actors/pace.h"
 #include "actors/queue.h"
@@ -19,7 +21,10 @@ enum {
     TICKET_DRAIN = 0, /* the blob drain's own requests of the port */
     TICKET_PROBE = 1,
     PROBE_EVERY_MS = 5000,
-    BLOB_WAIT_MAX_MS = 30000, /* for the drain to pass what somebody waits for */
+    BLOB_WAIT_MAX_MS = 30000, /* of whoever waits for a blob */
+    AHEAD_BYTES = 32 << 20, /* of the journal that are read ahead when somebody asks, not before */
+    AHEAD_SLICE_BYTES = 16 << 20,
+    PENDING_NAMES_MAX = 1 << 22,
     PUMP_DELAY_MS =
         20, /* what the journal announces is gathered for that long: large batches, few wake-ups */
     FLUSH_EVERY_MS = 1000,
@@ -34,8 +39,9 @@ struct actor_storage {
     struct actor_state_drain *state;
     struct actor_blob_drain *blob;
     struct arena arena;
-    struct actor_queue
-        waiting; /* PROTO_AWAIT, and PROTO_FETCH of blobs: until `stored` has passed as.…position */
+    struct actor_pending *pending; /* what the journal has for the blob tier */
+    struct actor_saves *saves;     /* what goes ahead of the blob drain */
+    struct actor_queue waiting;    /* PROTO_AWAIT, PROTO_FETCH of blobs: not answered, not begun */
     struct actor_queue reading;    /* PROTO_FETCH of blobs that the port is asked for, in order */
     struct actor_step_pages pages; /* step blobs that replay asks for */
     uint64_t pump_ms;              /* ACTOR_NEVER: nothing announced */
@@ -82,11 +88,23 @@ enum result actor_storage_new(const struct actor_storage_options *options,
                                                 options->shard_count * LIMIT_REQUESTS_REMEMBERED},
         &storage->state);
     if (result == RESULT_OK) {
+        result =
+            actor_pending_new(&(struct actor_pending_options){.log = options->log,
+                                                              .position = options->blob_position,
+                                                              .names_max = PENDING_NAMES_MAX},
+                              &storage->pending);
+    }
+    if (result == RESULT_OK) {
+        result = actor_saves_new(options->blob, options->self, storage->pending, &storage->saves);
+    }
+    if (result == RESULT_OK) {
+        storage->pages.pending = storage->pending;
         result = actor_blob_drain_new(
             &(struct actor_blob_drain_options){
                 .blob = options->blob,
                 .log = options->log,
                 .position = options->blob_position,
+                .saves = storage->saves,
                 .reply_to = {.sink = options->self, .ticket = TICKET_DRAIN}},
             &storage->blob);
     }
@@ -105,6 +123,8 @@ void actor_storage_free(struct actor_storage *storage)
     }
     actor_state_drain_free(storage->state);
     actor_blob_drain_free(storage->blob);
+    actor_saves_free(storage->saves);
+    actor_pending_free(storage->pending);
     actor_queue_clear(&storage->waiting);
     actor_queue_clear(&storage->reading);
     actor_step_pages_release(&storage->pages);
@@ -122,6 +142,11 @@ const struct actor_blob_drain_counters *
 actor_storage_blob_counters(const struct actor_storage *storage)
 {
     return actor_blob_drain_counters(storage->blob);
+}
+
+const struct actor_saves_counters *actor_storage_saves_counters(const struct actor_storage *storage)
+{
+    return actor_saves_counters(storage->saves);
 }
 
 const struct actor_state_drain_counters *
@@ -178,7 +203,7 @@ static void fetch_state(struct actor_storage *storage, const struct proto_messag
     answer_fetch(storage, fetch, result, result == RESULT_OK ? bytes : SPAN_EMPTY);
 }
 
-/* ---- blobs: wait until the drain has passed, then read ---- */
+/* ---- blobs: from the journal while it alone has the newest, else from the tier ---- */
 
 static uint64_t wanted_position(const struct proto_message *waiting)
 {
@@ -202,8 +227,8 @@ static void blob_heard(struct actor_storage *storage, enum result result)
              "reason=\"%s\"", result_text(result));
 }
 
-/* Takes the fetch. */
-static void read_blob(struct actor_storage *storage, struct proto_message *fetch)
+/* Takes the fetch. false: the port has no room, and it is still the caller's. */
+static bool read_tier(struct actor_storage *storage, struct proto_message *fetch)
 {
     arena_clear(&storage->arena);
     struct span name =
@@ -214,10 +239,14 @@ static void read_blob(struct actor_storage *storage, struct proto_message *fetch
     enum result result = name.count == 0 ? RESULT_LIMIT : blob->ops->get(blob, name, to);
     if (result == RESULT_OK) {
         actor_queue_push(&storage->reading, fetch);
-        return;
+        return true;
+    }
+    if (result == RESULT_AGAIN && storage->reading.oldest != NULL) {
+        return false; /* the answer of one of those makes room, and a turn */
     }
     answer_fetch(storage, fetch, result, SPAN_EMPTY);
     message_free(fetch);
+    return true;
 }
 
 static void blob_read(struct actor_storage *storage, const struct proto_message *done)
@@ -248,29 +277,99 @@ static void refuse_waiting(struct actor_storage *storage, struct proto_message *
     message_free(waiting);
 }
 
+/* Takes the fetch of an execution's blob. false: not now. */
+static bool serve_blob(struct actor_storage *storage, struct proto_message *fetch)
+{
+    const struct actor_blob_id id = {.workspace = fetch->as.fetch.query,
+                                     .execution_id =
+                                         execution_id_span(&fetch->as.fetch.execution_id),
+                                     .name = span_text("execution")};
+    struct span bytes;
+    uint64_t version;
+    arena_clear(&storage->arena);
+    enum actor_pending_found found =
+        actor_pending_find(storage->pending, &id, &storage->arena, &bytes, &version);
+    bool passed = fetch->as.fetch.position <= actor_blob_drain_stored(storage->blob);
+    if (found == ACTOR_PENDING_NOTHING || (found == ACTOR_PENDING_UNKNOWN && passed)) {
+        return read_tier(storage, fetch);
+    }
+    if (found == ACTOR_PENDING_UNKNOWN) {
+        return false;
+    }
+    actor_count(&storage->counters.from_journal, 1);
+    answer_fetch(storage, fetch, found == ACTOR_PENDING_BYTES ? RESULT_OK : RESULT_NOT_FOUND,
+                 bytes);
+    message_free(fetch);
+    return true;
+}
+
+/* A heavy session's blob goes ahead of the drain. While the tier fails that is not even tried: the
+ * drain tries. Takes the message; false: not now. */
+static bool serve_await(struct actor_storage *storage, struct proto_message *await)
+{
+    enum result trouble = actor_blob_drain_trouble(storage->blob);
+    if (await->as.await.position <= actor_blob_drain_stored(storage->blob)) {
+        answer_done(await->reply_to, RESULT_OK);
+        message_free(await);
+        return true;
+    }
+    if (trouble != RESULT_OK && actor_count_read(&storage->counters.blob_failing) == 1) {
+        refuse_waiting(storage, await, trouble);
+        return true;
+    }
+    return actor_saves_take(storage->saves, await);
+}
+
+static bool serve(struct actor_storage *storage, struct proto_message *waiting)
+{
+    if (waiting->type == PROTO_AWAIT) {
+        return serve_await(storage, waiting);
+    }
+    if (waiting->as.fetch.kind == PROTO_FETCH_STEPS) {
+        actor_step_pages_fetch(&storage->pages, waiting);
+        return true;
+    }
+    return serve_blob(storage, waiting);
+}
+
+/*
+ * All that was asked is answered by what the journal held then, as far as that has been read ahead.
+ * What cannot be served yet is tried again with the next turn, until it has waited too long.
+ */
 static void serve_waiting(struct actor_storage *storage)
 {
-    uint64_t stored = actor_blob_drain_stored(storage->blob);
-    enum result trouble = actor_blob_drain_trouble(storage->blob);
     struct actor_queue later = {0};
     struct proto_message *waiting;
     while ((waiting = actor_queue_pop(&storage->waiting)) != NULL) {
-        bool passed = wanted_position(waiting) <= stored;
-        bool overdue = storage->now_ms >= waits_since_ms(waiting) + BLOB_WAIT_MAX_MS;
-        if (!passed && (trouble != RESULT_OK || overdue)) {
-            refuse_waiting(storage, waiting, overdue ? RESULT_TIMEOUT : trouble);
-        } else if (!passed) {
-            actor_queue_push(&later, waiting);
-        } else if (waiting->type == PROTO_AWAIT) {
-            answer_done(waiting->reply_to, RESULT_OK);
-            message_free(waiting);
-        } else if (waiting->as.fetch.kind == PROTO_FETCH_STEPS) {
-            actor_step_pages_fetch(&storage->pages, waiting);
+        bool known = wanted_position(waiting) <= actor_pending_known(storage->pending);
+        if (known && serve(storage, waiting)) {
+            continue;
+        }
+        if (storage->now_ms >= waits_since_ms(waiting) + BLOB_WAIT_MAX_MS) {
+            refuse_waiting(storage, waiting, RESULT_TIMEOUT);
         } else {
-            read_blob(storage, waiting);
+            actor_queue_push(&later, waiting);
         }
     }
     storage->waiting = later;
+    if (storage->now_ms >= BLOB_WAIT_MAX_MS) {
+        actor_saves_give_up(storage->saves, storage->now_ms - BLOB_WAIT_MAX_MS);
+    }
+}
+
+/* Reads the journal ahead of the blob drain: for those that wait, and lest the next one waits for
+ * long. true: somebody waits for more of it. */
+static bool read_ahead(struct actor_storage *storage)
+{
+    uint64_t end = storage->options.log->ops->end(storage->options.log);
+    uint64_t stored = actor_blob_drain_stored(storage->blob);
+    actor_pending_passed(storage->pending, stored);
+    actor_saves_passed(storage->saves, stored);
+    bool asked = storage->waiting.oldest != NULL;
+    if (!asked && end - stored <= AHEAD_BYTES) {
+        return false;
+    }
+    return actor_pending_read(storage->pending, AHEAD_SLICE_BYTES) && asked;
 }
 
 /* ---- flushing ---- */
@@ -419,6 +518,9 @@ static void receive(struct actor_storage *storage, struct proto_message *message
     } else if (message->type == PROTO_PORT_DONE &&
                actor_step_pages_take(&storage->pages, message)) {
         return;
+    } else if (message->type == PROTO_PORT_DONE && actor_saves_done(storage->saves, message)) {
+        blob_heard(storage, message->as.port_done.result);
+        storage->blob_ms = now.monotonic_ms; /* the drain may have waited for it */
     } else if (message->type == PROTO_PORT_DONE) {
         blob_read(storage, message);
     } else if (message->type == PROTO_DRAINED) {
@@ -486,7 +588,9 @@ static void probe(struct actor_storage *storage, struct actor_time now)
 static uint64_t patience_ms(const struct actor_storage *storage)
 {
     const struct proto_message *oldest = storage->waiting.oldest;
-    return oldest == NULL ? ACTOR_NEVER : waits_since_ms(oldest) + BLOB_WAIT_MAX_MS;
+    uint64_t since_ms = earlier(actor_saves_since_ms(storage->saves),
+                                oldest == NULL ? UINT64_MAX : waits_since_ms(oldest));
+    return since_ms == UINT64_MAX ? ACTOR_NEVER : since_ms + BLOB_WAIT_MAX_MS;
 }
 
 /* The blobs first: the table then says how far they are. */
@@ -515,6 +619,8 @@ uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct 
         message->next = NULL;
         receive(storage, message, now);
     }
+    bool more_ahead = read_ahead(storage);
+    serve_waiting(storage);
     bool pressed = storage->waiting.oldest != NULL || storage->drain.sink != NULL;
     bool due = storage->pump_ms <= now.monotonic_ms;
     if (pressed || due) {
@@ -529,7 +635,9 @@ uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct 
     if (pressed || storage->blob_ms <= now.monotonic_ms) {
         pump_blobs(storage, now);
     }
-    serve_waiting(storage);
+    if (storage->waiting.oldest != NULL) {
+        serve_waiting(storage); /* an embedded tier may have stored it by now */
+    }
     if (storage->probe_ms <= now.monotonic_ms) {
         probe(storage, now);
     }
@@ -541,5 +649,6 @@ uint64_t actor_storage_turn(void *argument, struct proto_message *batch, struct 
         storage->drain.sink = NULL;
     }
     uint64_t due_ms = earlier(earlier(storage->pump_ms, storage->flush_ms), storage->blob_ms);
+    due_ms = earlier(due_ms, more_ahead ? now.monotonic_ms : ACTOR_NEVER);
     return earlier(due_ms, earlier(storage->probe_ms, patience_ms(storage)));
 }

@@ -1,14 +1,17 @@
 /*
  * storage.h: the actor of the slow stores: the state drain, the blob drain, and fetches from both.
  *
- * A fetch is answered by what the journal held when it came: the drains are brought up to there
- * first. So a shard never sees a state that is older than what it has committed. While the blob
- * tier fails, or takes too long, whoever waits for it is told so: the journal has what it has not.
+ * A fetch is answered by what the journal held when it came: the state drain is brought up to there
+ * first, and a blob that the tier does not have yet is read from the journal. So a shard never sees
+ * a state that is older than what it has committed, and no reader waits for the blob drain. A blob
+ * that a reply waits for goes ahead of the drain. While the tier fails, or takes too long, whoever
+ * waits for it is told so: the journal has what it has not.
  */
 #ifndef ACTORS_STORAGE_H
 #define ACTORS_STORAGE_H
 
 #include "actors/drain/blob_drain.h"
+#include "actors/drain/saves.h"
 #include "actors/drain/state_drain.h"
 #include "storage/backup.h"
 
@@ -32,6 +35,7 @@ struct actor_storage_options {
 
 struct actor_storage_counters {
     actor_counter fetches, misses;
+    actor_counter from_journal; /* blobs that were read there: the tier did not have them yet */
     actor_counter failing;      /* gauge: 1 while the state table cannot be written */
     actor_counter blob_failing; /* gauge: 1 while blobs cannot be stored, or read */
 };
@@ -46,6 +50,8 @@ uint64_t actor_storage_turn(void *storage, struct proto_message *batch, struct a
 const struct actor_storage_counters *actor_storage_counters(const struct actor_storage *storage);
 const struct actor_blob_drain_counters *
 actor_storage_blob_counters(const struct actor_storage *storage);
+const struct actor_saves_counters *
+actor_storage_saves_counters(const struct actor_storage *storage);
 const struct actor_state_drain_counters *
 actor_storage_state_counters(const struct actor_storage *storage);
 

@@ -35,8 +35,7 @@ enum proto_message_type {
     /* shard <-> storage */
     PROTO_FETCH,   /* as.fetch: an execution, blobs of it, its index row, a list */
     PROTO_FETCHED, /* as.fetched */
-    PROTO_AWAIT,   /* as.await; PROTO_DONE when the blobs of all records before it are stored, or
-                      will not be soon */
+    PROTO_AWAIT,   /* as.await; PROTO_DONE when that blob is stored, or will not be soon */
     PROTO_KEEP,    /* as.keep: what a hot tier that lives elsewhere is to hold; answered by
                       PROTO_DONE */
     PROTO_INTERIM, /* as.execution_id: storage asks for a snapshot of a segment that holds the
@@ -209,7 +208,9 @@ struct proto_fetch {
 };
 
 struct proto_await {
-    uint64_t position;
+    struct execution_id execution_id; /* whose execution.msgpack is waited for ... */
+    struct span workspace;
+    uint64_t position; /* ... as it is before this position, or newer */
     uint64_t since_ms; /* the store's own note */
 };
 

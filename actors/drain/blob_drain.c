@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "actors/drain/saves.h"
 #include "proto/base/arena.h"
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
@@ -37,7 +38,8 @@ struct actor_blob_drain {
     bool flush_wanted;
     struct arena arena; /* the batch's names and bytes, and the prefix to remove */
     struct storage_blob_item items[ACTOR_BLOB_BATCH];
-    size_t room[ACTOR_BLOB_BATCH]; /* that their bytes have */
+    size_t room[ACTOR_BLOB_BATCH];       /* that their bytes have */
+    uint64_t versions[ACTOR_BLOB_BATCH]; /* positions behind the batches that they come from */
     uint32_t item_count;
     size_t item_bytes;          /* taken for them */
     uint16_t slots[NAME_SLOTS]; /* item index + 1 */
@@ -154,6 +156,7 @@ static bool set_bytes(struct actor_blob_drain *drain, uint32_t index, struct spa
         memcpy((uint8_t *)(uintptr_t)item->bytes.bytes, body.bytes, body.count);
     }
     item->bytes.count = body.count;
+    drain->versions[index] = drain->read;
     return true;
 }
 
@@ -290,6 +293,36 @@ static void begin(struct actor_blob_drain *drain, enum under_way what, struct ac
     }
 }
 
+/* Leaves out what went ahead. false: one is on its way there, and neither older bytes nor a removal
+ * may overtake it. */
+static bool leave_saved(struct actor_blob_drain *drain)
+{
+    uint32_t kept = 0;
+    bool free_to_go = true;
+    for (uint32_t i = 0; i < drain->item_count && drain->options.saves != NULL; i++) {
+        enum actor_saved saved =
+            actor_saves_look(drain->options.saves, drain->items[i].name, drain->versions[i]);
+        if (saved == ACTOR_SAVED_STORED) {
+            actor_count(&drain->counters.deduplicated, 1);
+            continue;
+        }
+        free_to_go = free_to_go && saved == ACTOR_SAVED_NOT;
+        drain->items[kept] = drain->items[i];
+        drain->versions[kept++] = drain->versions[i];
+    }
+    drain->item_count = drain->options.saves == NULL ? drain->item_count : kept;
+    return free_to_go && (drain->options.saves == NULL || drain->remove.count == 0 ||
+                          !actor_saves_under(drain->options.saves, drain->remove));
+}
+
+/* All of the batch is stored. */
+static void end_batch(struct actor_blob_drain *drain)
+{
+    drain->attempt = 0;
+    actor_count_set(&drain->counters.oldest_since_ms, 0);
+    drain->stored = drain->taken;
+}
+
 uint64_t actor_blob_drain_pump(struct actor_blob_drain *drain, struct actor_time now)
 {
     if (drain->under_way != NOTHING) {
@@ -314,14 +347,18 @@ uint64_t actor_blob_drain_pump(struct actor_blob_drain *drain, struct actor_time
     if (drain->item_count > 0 || drain->remove.count > 0) {
         actor_count_set(&drain->counters.oldest_since_ms, drain->since_ms);
     }
+    bool had_items = drain->item_count > 0;
+    if (!leave_saved(drain)) {
+        return ACTOR_NEVER; /* until that has ended */
+    }
     if (drain->item_count > 0) {
         begin(drain, PUTTING, now);
     } else if (drain->remove.count > 0) {
         begin(drain, REMOVING, now);
     } else {
-        drain->stored = drain->taken; /* nothing in it was a blob */
-        return drain->flush_wanted && drain->durable < drain->stored ? now.monotonic_ms
-                                                                     : ACTOR_NEVER;
+        end_batch(drain); /* nothing in it was a blob, or all went ahead */
+        bool go_on = had_items || (drain->flush_wanted && drain->durable < drain->stored);
+        return go_on ? now.monotonic_ms : ACTOR_NEVER;
     }
     return drain->attempt > 0 ? drain->retry_ms : ACTOR_NEVER;
 }
@@ -334,7 +371,8 @@ static void keep_failed(struct actor_blob_drain *drain, const struct proto_port_
         bool stored = i < done->results.count ? done->results.bytes[i] == RESULT_OK
                                               : done->result == RESULT_OK;
         if (!stored) {
-            drain->items[kept++] = drain->items[i];
+            drain->items[kept] = drain->items[i];
+            drain->versions[kept++] = drain->versions[i];
         } else {
             actor_count(&drain->counters.uploaded, 1);
         }
@@ -366,7 +404,6 @@ void actor_blob_drain_done(struct actor_blob_drain *drain, const struct proto_po
         drain->remove = SPAN_EMPTY;
     }
     if (drain->remove.count == 0) {
-        actor_count_set(&drain->counters.oldest_since_ms, 0);
-        drain->stored = drain->taken;
+        end_batch(drain);
     }
 }

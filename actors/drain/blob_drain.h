@@ -16,11 +16,13 @@
 #define ACTOR_BLOB_BATCH 200u
 
 struct actor_blob_drain;
+struct actor_saves;
 
 struct actor_blob_drain_options {
     struct storage_blob *blob;
     struct storage_journal *log;
-    uint64_t position; /* where to begin */
+    uint64_t position;               /* where to begin */
+    const struct actor_saves *saves; /* what is stored ahead of the drain; NULL: nothing ever */
     struct proto_address
         reply_to; /* where the port answers: hand those answers to actor_blob_drain_done */
 };

@@ -113,10 +113,43 @@ static bool is_full(const struct actor_step_page *page)
     return page->bytes >= PAGE_BYTES;
 }
 
+/* What the journal has and the tier not yet, as the port would answer. false: ask the port. */
+static bool take_pending(struct actor_step_pages *pages, struct actor_step_page *page,
+                         struct item *item)
+{
+    const struct actor_blob_id id = {
+        .workspace = wire_string_or(wire_at(page->fetch->as.fetch.query, 0), ""),
+        .execution_id = execution_id_span(&page->fetch->as.fetch.execution_id),
+        .name = item->step_id};
+    struct arena arena;
+    struct span bytes;
+    uint64_t version;
+    if (pages->pending == NULL) {
+        return false;
+    }
+    arena_init(&arena, 4096, (size_t)LIMIT_EXECUTION_BYTES * 2);
+    enum actor_pending_found found =
+        actor_pending_find(pages->pending, &id, &arena, &bytes, &version);
+    if (found == ACTOR_PENDING_BYTES || found == ACTOR_PENDING_GONE) {
+        item->done = message_new(PROTO_PORT_DONE, bytes.count);
+    }
+    if (item->done != NULL) {
+        item->done->as.port_done.result =
+            found == ACTOR_PENDING_BYTES ? RESULT_OK : RESULT_NOT_FOUND;
+        item->done->as.port_done.bytes = message_keep(item->done, bytes);
+        page->bytes += bytes.count;
+    }
+    arena_release(&arena);
+    return item->done != NULL;
+}
+
 static void ask_next(struct actor_step_pages *pages, struct actor_step_page *page)
 {
     struct item *item = &page->items[page->next++];
     struct arena arena;
+    if (take_pending(pages, page, item)) {
+        return;
+    }
     arena_init(&arena, 1024, 4096);
     struct span name =
         actor_blob_name(&arena, wire_string_or(wire_at(page->fetch->as.fetch.query, 0), ""),

@@ -6,15 +6,17 @@
 #ifndef ACTORS_DRAIN_STEP_PAGES_H
 #define ACTORS_DRAIN_STEP_PAGES_H
 
+#include "actors/drain/pending.h"
 #include "proto/message.h"
 #include "storage/blob.h"
 
 struct actor_step_page;
 
-/* Zeroed but for blob and self: none under way. */
+/* Zeroed but for blob, self and pending: none under way. */
 struct actor_step_pages {
     struct storage_blob *blob;
-    struct proto_sink *self; /* answers of the port come back here */
+    struct proto_sink *self;       /* answers of the port come back here */
+    struct actor_pending *pending; /* is looked at first; NULL: the port has them all */
     struct actor_step_page *first;
 };
 

@@ -159,16 +159,18 @@ struct saving {
 };
 
 /* A heavy session: first the blob, then what is behind it. */
-static void await_blob(struct actor_shard *shard, struct actor_work *work,
+static void await_blob(struct actor_shard *shard, struct actor_work *work, struct span workspace,
                        struct actor_queue *behind, struct actor_gate *gate)
 {
-    struct proto_message *await = message_new(PROTO_AWAIT, 0);
+    struct proto_message *await = message_new(PROTO_AWAIT, workspace.count);
     gate = await != NULL && behind->oldest != NULL ? gate_new(shard, work, behind, 1) : gate;
     if (await == NULL || gate == NULL) {
         message_free(await);
         return;
     }
     gate->heavy = true;
+    await->as.await.execution_id = gate->execution_id;
+    await->as.await.workspace = message_keep(await, workspace);
     await->reply_to = gate_address(shard, gate);
     actor_queue_push(&shard->awaits, await);
 }
@@ -200,7 +202,7 @@ static void queue_replies(struct actor_shard *shard, struct actor_work *work,
         actor_queue_push(saving->heavy ? &behind : &shard->effects, saving->keep);
     }
     if (saving->heavy) {
-        await_blob(shard, work, &behind, gate);
+        await_blob(shard, work, view->workspace, &behind, gate);
     }
     actor_queue_append(&shard->effects, &behind);
     actor_queue_append(&shard->effects, &work->replies);

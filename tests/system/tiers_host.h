@@ -122,7 +122,7 @@ static inline struct span tiers_ready(struct tiers_host *host)
         (void)check_one(tiers_met, #condition, __FILE__, __LINE__);                                \
     } while (0)
 
-/* The value of a series without labels; -1: there is none. */
+/* The value of a series, named with its labels; -1: there is none. */
 static inline long long tiers_metric(struct tiers_host *host, const char *name)
 {
     struct span text;
