@@ -19,9 +19,11 @@
 #include "proto/base/limits.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
+#include "transport/guard/closing.h"
 
 #define LANE_ARENA_BYTES (1u << 20)
 #define LANE_TIMEOUT_MS  30000
+#define CLOSE_WAIT_MS    5000
 
 struct run;
 
@@ -248,7 +250,7 @@ enum result load_run(const char *url, uint32_t lanes, double seconds, uint64_t u
 close_socket:
     lanes_close(&run, out);
     run.lanes = NULL;
-    nng_close(run.socket);
+    (void)transport_socket_close(run.socket, CLOSE_WAIT_MS);
     out->throughput = out->seconds > 0 ? (double)out->units / out->seconds : 0;
     memcpy(out->first_error, run.first_error, sizeof out->first_error);
 free_lanes:
@@ -313,7 +315,7 @@ close:
         nng_aio_stop(echoes[i].aio);
         nng_aio_free(echoes[i].aio);
     }
-    nng_close(socket);
+    (void)transport_socket_close(socket, CLOSE_WAIT_MS);
     free(echoes);
     return status;
 }

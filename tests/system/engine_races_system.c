@@ -11,8 +11,16 @@
 #include "tests/system/engine_host.h"
 #include "tests/system/http_server.h"
 #include "transport/front.h"
+#include "transport/guard/closing.h"
 
-enum { VOLLEY_MAX = 20, ROUNDS = 500, ROUNDS_FEWER = 150, LOOKS_MAX = 200000, TIMEOUT_MS = 60000 };
+enum {
+    VOLLEY_MAX = 20,
+    ROUNDS = 500,
+    ROUNDS_FEWER = 150,
+    LOOKS_MAX = 200000,
+    TIMEOUT_MS = 60000,
+    CLOSE_WAIT_MS = 5000
+};
 
 #define FILE_OF(body)                                                                              \
     "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL' "                            \
@@ -419,7 +427,7 @@ static void close_bench(struct bench *bench, const char *directory)
         (void)nng_ctx_close(bench->contexts[i]);
         nng_aio_free(bench->aios[i]);
     }
-    nng_close(bench->socket);
+    (void)transport_socket_close(bench->socket, CLOSE_WAIT_MS);
     transport_front_quiesce(bench->front);
     transport_front_close(bench->front);
     host_close(&bench->host);

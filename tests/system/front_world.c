@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/system/nng_leaks.h"
+#include "transport/guard/closing.h"
 
 struct router router;
 
@@ -193,7 +194,7 @@ struct span peer_call_text(struct peer *peer, const char *text)
 void peer_close(struct peer *peer)
 {
     forget_reply(peer);
-    nng_close(peer->socket);
+    (void)transport_socket_close(peer->socket, FRONT_CLOSE_MS);
 }
 
 struct span packed_request(struct arena *arena, const char *operation, int64_t n)
@@ -261,7 +262,7 @@ void many_close(struct many *many)
         nng_aio_free(many->aios[index]);
         nng_ctx_close(many->contexts[index]);
     }
-    nng_close(many->socket);
+    (void)transport_socket_close(many->socket, FRONT_CLOSE_MS);
     free(many->contexts);
     free(many->aios);
 }

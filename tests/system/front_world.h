@@ -17,6 +17,7 @@
 #include "transport/front.h"
 
 #define FRONT_TIMEOUT_MS 20000
+#define FRONT_CLOSE_MS   5000
 #define FRONT_HELD_MAX   8192u
 
 /* The router of these tests: answers at once with the request's own `n`, or holds requests until

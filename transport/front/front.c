@@ -229,13 +229,12 @@ static bool is_ipc(const char *url)
 static void look_after_listeners(void *owner)
 {
     struct transport_front *front = BASE_CAST(transport_front, owner, FRONT_MAGIC);
-    bool busy = atomic_load_explicit(&front->intake.pending, memory_order_relaxed) > 0;
     for (size_t index = 0; index < front->listener_count; index++) {
         if (front->ipc_urls[index] == NULL ||
-            !front_listener_is_deaf(front->listeners[index], busy, &front->watches[index])) {
+            !front_listener_is_deaf(front->listeners[index], front->ipc_urls[index],
+                                    &front->watches[index])) {
             continue;
         }
-        front->watches[index] = (struct front_listener_watch){0};
         nng_listener_close(front->listeners[index]);
         int code =
             start_listener(&front->listeners[index], front->socket, front->ipc_urls[index], NULL);
@@ -331,6 +330,9 @@ void transport_front_close(struct transport_front *front)
     atomic_store(&front->intake.quiescing, true);
     say_counts(front);
     front_warden_stop(&front->warden);
+    for (size_t index = 0; index < front->listener_count; index++) {
+        front_listener_forget(&front->watches[index]);
+    }
     /*
      * The contexts first: with none receiving, a pipe reads one more request and then no further. A
      * pipe that NNG 1.5.2 closes between the two halves of a message is never reaped, and nng_close

@@ -32,17 +32,26 @@ MUST_USE enum result front_warden_start(struct front_warden *warden, front_look_
                                         void *owner);
 /* Waits for a look under way. What is zeroed may be stopped. */
 void front_warden_stop(struct front_warden *warden);
+
 /* What is known of a listener; {0} of a fresh one. */
 struct front_listener_watch {
-    uint64_t accepted;
-    uint32_t idle_looks;
+    /* private to warden.c */
+    uint64_t troubles;   /* errors of its accepting, and */
+    uint64_t accepted;   /* connections that reached the socket: as of the newest knock */
+    bool knocking;       /* since it met an error */
+    int knock;           /* our connection; below 0 when its queue was full */
+    uint32_t unanswered; /* looks since the knock */
 };
+
 /*
- * Is the listener deaf, for all that is known? NNG may have ended its accepting, or met an error
- * that it goes on behind, and does not tell which. So it is taken for deaf when it has met one and
- * has accepted nobody for some looks since; with requests under way (`busy`), which its end would
- * cut off, for more of them. To be called once a look.
+ * Is the listener at `url` (ipc:// or unix://) deaf? NNG may have ended its accepting, or met an
+ * error that it goes on behind, and does not tell which. So after each error we connect ourselves:
+ * when no connection reaches the socket for some looks after that, it is deaf (it still greets). To
+ * be called once a look, until it says so; then the watch is that of a fresh listener.
  */
-bool front_listener_is_deaf(nng_listener listener, bool busy, struct front_listener_watch *watch);
+bool front_listener_is_deaf(nng_listener listener, const char *url,
+                            struct front_listener_watch *watch);
+/* Ends a knock under way. */
+void front_listener_forget(struct front_listener_watch *watch);
 
 #endif
