@@ -319,6 +319,44 @@ Test(dmn, a_value_becomes_one_of_its_declared_type_or_null)
     }
 }
 
+Test(dmn, expressions_may_name_the_types_of_the_model)
+{
+    static const char text[] = MODEL(
+        "<itemDefinition name='tGrade'><typeRef>string</typeRef>"
+        "<allowedValues><text>\"A\", \"B\"</text></allowedValues></itemDefinition>"
+        "<itemDefinition name='tGrades' isCollection='true'><typeRef>tGrade</typeRef>"
+        "</itemDefinition>"
+        "<itemDefinition name='tPerson'>"
+        "<itemComponent name='name'><typeRef>string</typeRef></itemComponent>"
+        "<itemComponent name='born'><typeRef>date</typeRef></itemComponent></itemDefinition>"
+        "<itemDefinition name='tNode'>"
+        "<itemComponent name='value'><typeRef>number</typeRef></itemComponent>"
+        "<itemComponent name='next'><typeRef>tNode</typeRef></itemComponent></itemDefinition>"
+        "<decision id='d' name='d'><literalExpression><text>"
+        "[x instance of tGrade, x instance of tGrades, x instance of tPerson, x instance of tNode,"
+        " x instance of list&lt;tGrade&gt;, x instance of context&lt;name: tGrade&gt;,"
+        " x instance of tElsewhere, (function(g: tGrade) g)(x)]"
+        "</text></literalExpression></decision>");
+    const struct engine_dmn *dmn = read_model(text);
+    static const struct row rows[] = {
+        {"{\"x\": \"A\"}", "[true,false,false,false,false,false,true,\"A\"]"},
+        {"{\"x\": \"C\"}", "[false,false,false,false,false,false,true,null]"},
+        {"{\"x\": [\"A\", \"B\"]}", "[false,true,false,false,true,false,true,null]"},
+        {"{\"x\": [\"A\", 1]}", "[false,false,false,false,false,false,true,null]"},
+        {"{\"x\": []}", "[false,true,false,false,true,false,true,null]"},
+        {"{\"x\": {\"name\": \"B\", \"born\": null}}",
+         "[false,false,true,false,false,true,true,null]"},
+        {"{\"x\": {\"name\": \"Ada\", \"born\": \"1815-12-10\"}}", /* a text is no date */
+         "[false,false,false,false,false,false,true,null]"},
+        {"{\"x\": {\"value\": 1, \"next\": {\"value\": 2, \"next\": null}}}",
+         "[false,false,false,true,false,false,true,null]"},
+        {"{\"x\": {\"value\": 1, \"next\": {\"value\": 2}}}",
+         "[false,false,false,false,false,false,true,null]"},
+        {"{\"x\": null}", "[false,false,false,false,false,false,false,null]"},
+    };
+    CHECK_ROWS(dmn, rows);
+}
+
 Test(dmn, input_data_and_the_parts_of_knowledge_models_have_declared_types)
 {
     static const char text[] = MODEL(

@@ -146,6 +146,9 @@ struct expression_value engine_dmn_serve(struct expression_evaluation *evaluatio
 /* The value of a table where its frames stand around it: a custom node's function. */
 struct expression_value engine_dmn_table(struct expression_evaluation *evaluation,
                                          const void *table);
+/* Is the value, read, of the type as it is, with nothing made of it? */
+bool engine_dmn_conforms(struct expression_evaluation *evaluation, struct expression_value value,
+                         const void *type);
 /* The value as the declared type has it; null when it cannot be. */
 struct expression_value engine_dmn_coerce(struct expression_evaluation *evaluation,
                                           const struct dmn_type *type,

@@ -90,7 +90,10 @@ const struct expression_node *engine_dmn_compile(struct dmn_reading *reading,
     if (is_juel(engine_xml_attribute(element, XML_NONE, "expressionLanguage"))) {
         dialect = ENGINE_DIALECT_JUEL;
     }
-    const struct engine_declarations declarations = {reading->names, reading->name_count, true};
+    const struct engine_declarations declarations = {.names = reading->names,
+                                                     .count = reading->name_count,
+                                                     .types = &reading->types_declared,
+                                                     .shared = true};
     enum result result = engine_expression_compile_declared(text, dialect, &declarations,
                                                             reading->arena, &expression, &error);
     if (result != RESULT_OK) {
@@ -248,7 +251,10 @@ static void read_model(struct dmn_reading *reading)
 enum result engine_dmn_read(struct span content, struct arena *arena, struct engine_report *report,
                             const struct engine_dmn **out)
 {
-    struct dmn_reading reading = {.arena = arena, .report = report};
+    struct dmn_reading reading = {
+        .types_declared = {.find = engine_dmn_find_type, .conforms = engine_dmn_conforms},
+        .arena = arena,
+        .report = report};
     uint32_t errors = report->errors;
     *out = NULL;
     enum result result = engine_xml_parse(content, arena, report, &reading.root);

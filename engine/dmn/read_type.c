@@ -41,19 +41,28 @@ static struct span local_name(struct span reference)
     return span_of(reference.bytes + prefix, reference.count - prefix);
 }
 
-static const struct dmn_type *named(const struct dmn_reading *reading, struct span name)
+static const struct dmn_type *defined(const struct dmn_reading *reading, struct span name)
 {
     for (uint32_t i = 0; i < reading->type_count; i++) {
         if (span_equal(reading->type_names[i], name)) {
             return &reading->types[i];
         }
     }
-    for (size_t i = 0; i < sizeof plain_types / sizeof plain_types[0]; i++) {
-        if (span_is(name, plain_types[i].name)) {
-            return &plain_types[i].type;
-        }
-    }
     return NULL;
+}
+
+const void *engine_dmn_find_type(const struct expression_declared_types *declared, struct span name)
+{
+    return defined((const struct dmn_reading *)(const void *)declared, name);
+}
+
+static const struct dmn_type *named(const struct dmn_reading *reading, struct span name)
+{
+    const struct dmn_type *type = defined(reading, name);
+    for (size_t i = 0; type == NULL && i < sizeof plain_types / sizeof plain_types[0]; i++) {
+        type = span_is(name, plain_types[i].name) ? &plain_types[i].type : NULL;
+    }
+    return type;
 }
 
 const struct dmn_type *engine_dmn_type(struct dmn_reading *reading,

@@ -3,9 +3,11 @@
 #define ENGINE_DMN_READING_H
 
 #include "engine/dmn/model.h"
+#include "engine/expression/type.h"
 #include "engine/read/xml.h"
 
 struct dmn_reading {
+    struct expression_declared_types types_declared; /* the item definitions, for expressions */
     struct arena *arena;
     struct engine_report *report;
     struct engine_dmn *dmn;
@@ -40,6 +42,9 @@ bool engine_dmn_read_types(struct dmn_reading *reading);
 /* The type of that name, which stands at an element; NULL: any, or none is named. */
 const struct dmn_type *engine_dmn_type(struct dmn_reading *reading,
                                        const struct xml_element *element, struct span reference);
+/* For `types_declared`: an item definition of that name. */
+const void *engine_dmn_find_type(const struct expression_declared_types *declared,
+                                 struct span name);
 /* By the element's typeRef; the element may be NULL. */
 const struct dmn_type *engine_dmn_type_of(struct dmn_reading *reading, struct xml_element *element);
 /* Is this the namespace of an edition of DMN? */

@@ -15,6 +15,7 @@
 struct fitting {
     struct expression_evaluation *evaluation;
     unsigned depth; /* of lists and contexts */
+    bool strict;    /* as it is, or not at all */
 };
 
 static bool fit(struct fitting *fitting, const struct dmn_type *type,
@@ -53,7 +54,7 @@ static bool fit_plain(struct fitting *fitting, const struct dmn_type *type,
             return true;
         }
     }
-    return fit_temporal(fitting, type, value);
+    return !fitting->strict && fit_temporal(fitting, type, value);
 }
 
 static bool fit_items(struct fitting *fitting, const struct dmn_type *type,
@@ -166,6 +167,9 @@ static bool fit(struct fitting *fitting, const struct dmn_type *type,
     if (given.type == VALUE_NULL || fit_as_it_is(fitting, type, value)) {
         return true;
     }
+    if (fitting->strict) {
+        return false;
+    }
     if (given.type == VALUE_LIST) {
         bool single = given.count == 1 && expression_value_at(given, 0, &item);
         *value = single ? expression_value_read(item) : expression_null();
@@ -188,4 +192,11 @@ struct expression_value engine_dmn_coerce(struct expression_evaluation *evaluati
     }
     return expression_warn(evaluation, 0, "%s is not of the declared type",
                            expression_type_name(value.type));
+}
+
+bool engine_dmn_conforms(struct expression_evaluation *evaluation, struct expression_value value,
+                         const void *type)
+{
+    struct fitting fitting = {.evaluation = evaluation, .strict = true};
+    return fit(&fitting, type, &value);
 }

@@ -36,6 +36,7 @@ enum engine_dialect {
 };
 
 struct engine_expression; /* opaque, immutable */
+struct expression_declared_types;
 
 struct engine_expression_error {
     uint32_t offset;     /* byte in the source text */
@@ -50,6 +51,7 @@ struct engine_expression_error {
 struct engine_declarations {
     const struct span *names;
     size_t count;
+    const struct expression_declared_types *types; /* beside those of the standard; NULL: none */
     bool shared; /* parts of the expression are evaluated within others, as the bodies of functions
                     that are called there */
 };

@@ -84,14 +84,15 @@ static bool read_date(struct reader *reader, struct expression_value *out)
            expression_date_make(negative ? -year : year, month, day, out);
 }
 
-/* "Z", "+02:00", "-05:30:15", "@Europe/Paris", or nothing. */
+/* "Z" (or "z", as DMN 1.5 table 74 has it in an example), "+02:00", "-05:30:15", "@Europe/Paris",
+ * or nothing. */
 static bool read_zone(struct reader *reader, struct expression_value *time, struct span *zone)
 {
     *zone = SPAN_EMPTY;
     if (at_end(reader)) {
         return true;
     }
-    if (accept(reader, 'Z')) {
+    if (accept(reader, 'Z') || accept(reader, 'z')) {
         return expression_set_offset(time, 0);
     }
     if (accept(reader, '@')) {

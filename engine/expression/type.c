@@ -108,9 +108,24 @@ static const struct expression_type_tree *parse_function_type(struct expression_
     return type;
 }
 
+/* A type of the decision model around the expression; NULL: it has none of that name. */
+static const struct expression_type_tree *declared_type(struct expression_parser *parser,
+                                                        struct span name)
+{
+    const struct expression_declared_types *declared =
+        parser->declarations == NULL ? NULL : parser->declarations->types;
+    const void *about = declared == NULL ? NULL : declared->find(declared, name);
+    struct expression_type_tree *type = about == NULL ? NULL : new_type(parser, TYPE_DECLARED);
+    if (type != NULL) {
+        type->conforms = declared->conforms;
+        type->about = about;
+    }
+    return type;
+}
+
 /*
- * A type that is defined elsewhere (in a decision model) is not known here: any value but null may
- * be of it. What looks like a mistyped name of the standard is refused.
+ * A type that nobody here defines: any value but null may be of it. What looks like a mistyped name
+ * of the standard is refused.
  */
 static const struct expression_type_tree *foreign_type(struct expression_parser *parser,
                                                        struct span name, uint32_t offset)
@@ -154,7 +169,8 @@ static const struct expression_type_tree *named_type(struct expression_parser *p
             return type;
         }
     }
-    return foreign_type(parser, name, offset);
+    const struct expression_type_tree *declared = declared_type(parser, name);
+    return declared == NULL ? foreign_type(parser, name, offset) : declared;
 }
 
 const struct expression_type_tree *expression_parse_type(struct expression_parser *parser)
@@ -222,7 +238,8 @@ static bool type_fits(const struct expression_type_tree *given,
                       const struct expression_type_tree *wanted)
 {
     return wanted == NULL || wanted->form == TYPE_ANY ||
-           (given->form == wanted->form && given->plain == wanted->plain);
+           (given->form == wanted->form && given->plain == wanted->plain &&
+            given->about == wanted->about);
 }
 
 /* As many parameters, each taking what the type hands in. What a function gives is not known before
@@ -257,6 +274,8 @@ bool expression_conforms(struct expression_evaluation *evaluation, struct expres
         return value.type == VALUE_CONTEXT && members_conform(evaluation, value, type);
     case TYPE_FUNCTION:
         return value.type == VALUE_FUNCTION && function_conforms(value.as.closure, type);
+    case TYPE_DECLARED:
+        return value.type != VALUE_NULL && type->conforms(evaluation, value, type->about);
     }
     return false;
 }

@@ -10,11 +10,24 @@
 
 enum expression_type_form {
     TYPE_ANY,
-    TYPE_PLAIN,   /* of `plain` */
-    TYPE_LIST,    /* of `element` */
-    TYPE_RANGE,   /* of `element` */
-    TYPE_CONTEXT, /* of the members, at least */
-    TYPE_FUNCTION /* from members (without names) to `element` */
+    TYPE_PLAIN,    /* of `plain` */
+    TYPE_LIST,     /* of `element` */
+    TYPE_RANGE,    /* of `element` */
+    TYPE_CONTEXT,  /* of the members, at least */
+    TYPE_FUNCTION, /* from members (without names) to `element` */
+    TYPE_DECLARED, /* by a decision model: `conforms` knows, asked about `about` */
+};
+
+/* Is the value, read and not null, of a type that is declared outside of expressions? */
+typedef bool (*expression_conforms_fn)(struct expression_evaluation *evaluation,
+                                       struct expression_value value, const void *about);
+
+/* The types that a decision model defines, for expressions that name them. */
+struct expression_declared_types {
+    /* What `conforms` is to be asked about, which lives as long as the expression; NULL: there is
+     * no type of that name. */
+    const void *(*find)(const struct expression_declared_types *self, struct span name);
+    expression_conforms_fn conforms;
 };
 
 struct expression_type_tree {
@@ -24,6 +37,8 @@ struct expression_type_tree {
     const struct span *names; /* of members */
     const struct expression_type_tree *const *members;
     uint32_t member_count;
+    expression_conforms_fn conforms;
+    const void *about;
 };
 
 /* The type at the parser's place; NULL after an error. */
