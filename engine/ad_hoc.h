@@ -20,8 +20,18 @@ bool engine_ad_hoc_active(struct engine_decision *decision, const struct engine_
 /* What began last has ended: the next start node. False: there is none, or no such sequence. */
 bool engine_ad_hoc_next(struct engine_decision *decision, const struct engine_scope *scope,
                         const struct engine_token *from);
-/* The visit's activity is complete and leaves: is the sub-process around it, too (or does its
- * condition fail)? Then that was decided on. */
-bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_visit *visit);
+/*
+ * The visit's activity is complete and leaves; `is_last`: by no flow, so that what it came to joins
+ * the sub-process's list. Is the sub-process complete, too (or did an expression fail)? Then that
+ * was decided on.
+ */
+bool engine_ad_hoc_ends(struct engine_decision *decision, const struct engine_visit *visit,
+                        bool is_last);
+/* The sub-process's own variables: those that its inputs made, and its list, empty yet. */
+struct span engine_ad_hoc_variables(struct engine_decision *decision,
+                                    const struct engine_visit *visit, struct span local);
+/* Its list reaches the variables around it: it has completed, without a scope where nothing began.
+ */
+void engine_ad_hoc_hand_over(struct engine_decision *decision, const struct engine_visit *visit);
 
 #endif

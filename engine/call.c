@@ -24,11 +24,35 @@ struct call {
     const char *reason; /* CANCEL: why */
 };
 
+bool engine_call_type(const struct engine_decision *decision, const struct engine_visit *visit,
+                      struct span *type, const char **reason)
+{
+    struct engine_scene scene;
+    struct engine_evaluation evaluation = {0};
+    *type = visit->node->task_type;
+    if (visit->node->task_type_value == NULL) {
+        return true;
+    }
+    engine_scene_init(&scene, decision, visit->scope, visit->token);
+    if (engine_expression_evaluate(visit->node->task_type_value, &scene.names, decision->arena,
+                                   &evaluation) != RESULT_OK) {
+        *reason = evaluation.error.message;
+        return false;
+    }
+    *type = wire_string_or(evaluation.value, "");
+    *reason = "it is no text";
+    return type->count > 0;
+}
+
 const struct engine_module *engine_call_module(const struct engine_decision *decision,
                                                const struct engine_visit *visit)
 {
-    return engine_modules_find(engine_decision_modules(decision), visit->node->task_type,
-                               decision->execution->channel);
+    struct span type;
+    const char *reason;
+    return engine_call_type(decision, visit, &type, &reason)
+               ? engine_modules_find(engine_decision_modules(decision), type,
+                                     decision->execution->channel)
+               : NULL;
 }
 
 bool engine_call_config(struct engine_decision *decision, const struct engine_visit *visit,
@@ -134,7 +158,10 @@ static struct span call_body(struct engine_decision *decision, const struct engi
     struct span variables = process == visit->scope && visit->token->own.count == 0
                                 ? process->variables
                                 : engine_names_visible(decision, visit->scope, visit->token);
+    struct span type;
+    const char *reason;
     struct wire_writer writer;
+    (void)engine_call_type(decision, visit, &type, &reason); /* or there would be no module */
     wire_writer_init(&writer, decision->arena,
                      512 + config.count + execution->request.count + execution->context.count +
                          execution->module.count + variables.count);
@@ -150,7 +177,7 @@ static struct span call_body(struct engine_decision *decision, const struct engi
     ENGINE_PACK_UINT(&writer, "version", process->process->version);
     ENGINE_PACK_STRING(&writer, "taskId", visit->node->id);
     ENGINE_PACK_STRING(&writer, "taskName", visit->node->name);
-    ENGINE_PACK_STRING(&writer, "taskType", visit->node->task_type);
+    ENGINE_PACK_STRING(&writer, "taskType", type);
     ENGINE_PACK(&writer, "channel");
     if (execution->channel.count > 0) {
         engine_pack_string(&writer, execution->channel);

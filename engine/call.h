@@ -7,6 +7,12 @@
 
 #include "engine/decision.h"
 
+/*
+ * The node's task type, by its expression where it has one, now: in the decision's arena. False:
+ * the expression failed or gave no text; *reason says why.
+ */
+bool engine_call_type(const struct engine_decision *decision, const struct engine_visit *visit,
+                      struct span *type, const char **reason);
 /* Who serves the node's task type on the execution's channel; NULL: nobody. */
 const struct engine_module *engine_call_module(const struct engine_decision *decision,
                                                const struct engine_visit *visit);

@@ -224,7 +224,7 @@ void engine_flow_take(struct engine_decision *decision, const struct engine_visi
                       const struct engine_choice *choice)
 {
     engine_compensation_record(decision, visit);
-    if (engine_ad_hoc_ends(decision, visit)) {
+    if (engine_ad_hoc_ends(decision, visit, choice->count == 0)) {
         return;
     }
     if (choice->count == 0) {

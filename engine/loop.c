@@ -8,7 +8,9 @@
 #include "engine/element/element.h"
 #include "engine/failure.h"
 #include "engine/fields.h"
+#include "engine/publish.h"
 #include "engine/scope.h"
+#include "engine/throwing.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/wire/writer.h"
@@ -346,6 +348,48 @@ static void cancel_others(struct engine_decision *decision, const struct engine_
     }
 }
 
+/* False: the instance is gone, or something failed; that was decided on. */
+static bool throw_one(struct engine_decision *decision, const struct engine_visit *visit,
+                      const struct engine_event_definition *event, uint32_t place)
+{
+    struct span code;
+    if (event->kind == ENGINE_ON_MESSAGE || event->kind == ENGINE_ON_SIGNAL) {
+        return engine_publish_one(decision, visit, event, place, SPAN_EMPTY);
+    }
+    if (!engine_throwing_code(decision, visit, event, &code)) {
+        return false;
+    }
+    if (event->kind == ENGINE_ON_ESCALATION) {
+        return engine_escalate(decision, visit, code);
+    }
+    engine_throw(
+        decision, visit, ENGINE_TOKEN_LEAVING, code,
+        ENGINE_TEXT(decision, "an instance of \"%.*s\" has completed", SPAN_ARG(visit->node->id)));
+    return false;
+}
+
+/* BPMN 2.0.2 table 10.29, behavior: an instance that has completed may throw events, which the
+ * boundary events around all instances catch. False as above. */
+static bool throw_all(struct engine_decision *decision, const struct engine_visit *visit,
+                      struct engine_scene *scene)
+{
+    const struct engine_loop *loop = &visit->node->loop;
+    for (uint32_t i = 0; i < loop->throw_count; i++) {
+        const struct engine_loop_throw *rule = &loop->throws[i];
+        struct span value = SPAN_EMPTY;
+        if (rule->condition != NULL &&
+            !evaluate(decision, visit, scene, "complexBehaviorDefinition", rule->condition,
+                      &value)) {
+            return false;
+        }
+        bool is_met = rule->condition == NULL || wire_bool_or(value, false);
+        if (is_met && !throw_one(decision, visit, &rule->event, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void engine_loop_leave(struct engine_decision *decision, const struct engine_visit *visit)
 {
     struct engine_scene scene;
@@ -354,7 +398,7 @@ void engine_loop_leave(struct engine_decision *decision, const struct engine_vis
     engine_scene_init(&scene, decision, visit->scope, visit->token);
     scene.done_too = 1;
     if (!find_result(decision, visit, &scene, &value) ||
-        !find_next(decision, visit, &scene, &next)) {
+        !find_next(decision, visit, &scene, &next) || !throw_all(decision, visit, &scene)) {
         return;
     }
     engine_decision_step(decision, visit->token, false);

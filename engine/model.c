@@ -41,6 +41,19 @@ const char *engine_kind_trace_name(enum engine_kind kind)
     return names[kind];
 }
 
+const char *engine_kind_global_name(enum engine_kind kind)
+{
+    static const char *const names[ENGINE_KIND_COUNT] = {
+        [ENGINE_TASK] = "globalTask",
+        [ENGINE_USER_TASK] = "globalUserTask",
+        [ENGINE_MANUAL_TASK] = "globalManualTask",
+        [ENGINE_SCRIPT_TASK] = "globalScriptTask",
+        [ENGINE_BUSINESS_RULE_TASK] = "globalBusinessRuleTask",
+    };
+    ASSERT(kind < ENGINE_KIND_COUNT);
+    return names[kind];
+}
+
 const char *engine_rule_shape_name(enum engine_rule_shape shape)
 {
     static const char *const names[ENGINE_RULE_SHAPE_COUNT] = {

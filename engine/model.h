@@ -61,7 +61,8 @@ struct engine_event_definition {
     struct span name; /* message, signal or link name (may hold an expression's text) */
     const struct engine_expression *name_value;
     const struct engine_expression *correlation_key;
-    struct span code;          /* error or escalation code; empty: catches all */
+    struct span code;                           /* error or escalation code; empty: catches all */
+    const struct engine_expression *code_value; /* throwing: the code by expression, or NULL */
     struct span code_variable; /* catching an error: variables that receive its code and message, */
     struct span message_variable; /* or empty */
     const struct engine_expression *condition;
@@ -87,6 +88,13 @@ enum engine_loop_kind {
     ENGINE_LOOP_SEQUENTIAL
 };
 
+/* What an activity with instances throws when one of them has completed (BPMN 2.0.2 table 10.29,
+ * behavior); a message, signal, escalation or error. */
+struct engine_loop_throw {
+    const struct engine_expression *condition; /* NULL: always */
+    struct engine_event_definition event;
+};
+
 struct engine_loop {
     enum engine_loop_kind kind;
     bool test_before;
@@ -98,6 +106,8 @@ struct engine_loop {
     struct span element_variable;
     struct span output_collection;
     const struct engine_expression *output_element;
+    const struct engine_loop_throw *throws; /* in document order */
+    uint32_t throw_count;
 };
 
 /* What becomes of a decision's value (mapDecisionResult of Camunda 7, and how others do it). */
@@ -181,7 +191,9 @@ struct engine_node {
     struct span task_type; /* explicit (Zeebe type, Camunda topic, strider:type), else the XML name;
                               empty: TasksHasNoType */
     bool task_type_explicit;
-    uint32_t line; /* in the source file; 0: unknown */
+    const struct engine_expression
+        *task_type_value; /* the type by expression; NULL: as it stands */
+    uint32_t line;        /* in the source file; 0: unknown */
 
     uint32_t scope; /* the sub-process node that contains it; ENGINE_NONE: the process itself */
     uint32_t attached_to; /* boundary event: its host; else ENGINE_NONE */
@@ -207,7 +219,10 @@ struct engine_node {
     const struct engine_expression *active; /* ad-hoc: ids of the activities to begin; NULL: all
                                                that no flow leads to */
     bool ordered;                           /* ad-hoc: Sequential */
-    bool lets_finish; /* ad-hoc: a true condition does not cancel what is under way */
+    bool lets_finish;     /* ad-hoc: a true condition does not cancel what is under way */
+    struct span gathered; /* ad-hoc: the variable that gets a list of what its activities come to,
+                             or empty */
+    const struct engine_expression *gathered_value; /* what each adds; NULL: its `output` */
 
     uint32_t start_quantity;      /* activity: so many tokens begin it, from any flow; 0: one */
     uint32_t completion_quantity; /* activity: it gives so many by each flow; 0: one */
@@ -284,6 +299,8 @@ struct engine_process {
     struct span project;
     uint32_t version; /* set by the registry when it is deployed; 0 before */
     bool executable;
+    bool is_global_task; /* a task at the root of the file, which call activities call: its one
+                            node, which has the same id */
     uint32_t line;
     const struct engine_node *nodes;
     uint32_t node_count;
@@ -357,6 +374,8 @@ const struct engine_node *engine_process_started_by(const struct engine_process 
                                                     enum engine_event_kind kind, struct span name);
 const char *engine_kind_xml_name(enum engine_kind kind);
 const char *engine_kind_trace_name(enum engine_kind kind);
+/* Of the global task that a task of this kind is at the root of a file; NULL: BPMN has none. */
+const char *engine_kind_global_name(enum engine_kind kind);
 const char *engine_event_kind_name(enum engine_event_kind kind);
 /* As files spell it: "singleEntry". */
 const char *engine_rule_shape_name(enum engine_rule_shape shape);

@@ -31,7 +31,7 @@ static void emit(struct engine_decision *decision, const struct engine_visit *vi
     }
 }
 
-static bool publish_one(struct engine_decision *decision, const struct engine_visit *visit,
+bool engine_publish_one(struct engine_decision *decision, const struct engine_visit *visit,
                         const struct engine_event_definition *definition, uint32_t place,
                         struct span local)
 {
@@ -56,12 +56,12 @@ bool engine_publish(struct engine_decision *decision, const struct engine_visit 
     if (node->kind == ENGINE_SEND_TASK) {
         const struct engine_event_definition message = {
             .kind = ENGINE_ON_MESSAGE, .name = node->message_name, .activity = ENGINE_NONE};
-        return publish_one(decision, visit, &message, 0, local);
+        return engine_publish_one(decision, visit, &message, 0, local);
     }
     for (uint32_t i = 0; i < node->event_count; i++) {
         enum engine_event_kind kind = node->events[i].kind;
         if ((kind == ENGINE_ON_MESSAGE || kind == ENGINE_ON_SIGNAL) &&
-            !publish_one(decision, visit, &node->events[i], i, local)) {
+            !engine_publish_one(decision, visit, &node->events[i], i, local)) {
             return false;
         }
     }

@@ -13,5 +13,10 @@
  */
 bool engine_publish(struct engine_decision *decision, const struct engine_visit *visit,
                     struct span local);
+/* The same of one message or signal, which the node need not have as an event; `place` tells it
+ * from others of the same step. */
+bool engine_publish_one(struct engine_decision *decision, const struct engine_visit *visit,
+                        const struct engine_event_definition *definition, uint32_t place,
+                        struct span local);
 
 #endif

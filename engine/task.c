@@ -93,10 +93,13 @@ static void run_module(struct engine_decision *decision, const struct engine_vis
 void engine_unserved_miss(struct engine_decision *decision, const struct engine_visit *visit,
                           struct span local)
 {
+    struct span type;
+    const char *reason;
     (void)local;
-    struct span text = ENGINE_TEXT(
-        decision, "no module for task type \"%.*s\"%s", SPAN_ARG(visit->node->task_type),
-        visit->node->rule.decision == NULL ? "" : ", and its decision is not deployed");
+    (void)engine_call_type(decision, visit, &type, &reason); /* it could be told a moment ago */
+    struct span text =
+        ENGINE_TEXT(decision, "no module for task type \"%.*s\"%s", SPAN_ARG(type),
+                    visit->node->rule.decision == NULL ? "" : ", and its decision is not deployed");
     engine_emit_token(decision, ENGINE_EVENT_MODULE_MISSED, visit->token)->text = text;
     engine_emit_log(decision, ENGINE_LEVEL_WARN, visit, text);
     engine_emit_token(decision, ENGINE_EVENT_COMPLETED, visit->token);
@@ -108,14 +111,30 @@ void engine_unserved_pass(struct engine_decision *decision, const struct engine_
     engine_answer_made(decision, visit, NULL, SPAN_EMPTY, local);
 }
 
+/* False: it has none, or its expression makes none; that was decided on. */
+static bool has_type(struct engine_decision *decision, const struct engine_visit *visit)
+{
+    struct span type;
+    const char *reason;
+    if (visit->node->task_type.count == 0) {
+        engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("TasksHasNoType"),
+                    ENGINE_TEXT(decision, "\"%.*s\" has no task type", SPAN_ARG(visit->node->id)));
+        return false;
+    }
+    if (!engine_call_type(decision, visit, &type, &reason)) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text("task type"),
+                               reason);
+        return false;
+    }
+    return true;
+}
+
 void engine_task_work(struct engine_decision *decision, const struct engine_visit *visit,
                       engine_unserved_fn unserved, engine_unserved_fn in_test)
 {
     const struct engine_node *node = visit->node;
     struct span local;
-    if (node->task_type.count == 0) {
-        engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("TasksHasNoType"),
-                    ENGINE_TEXT(decision, "\"%.*s\" has no task type", SPAN_ARG(node->id)));
+    if (!has_type(decision, visit)) {
         return;
     }
     const struct engine_module *module = engine_call_module(decision, visit);

@@ -11,5 +11,9 @@
 /* Sends, escalates and compensates. True: that is done, and the token still there; else it waits
  * for the handlers (engine_compensation_back), was taken away, or failed. */
 bool engine_throwing_begin(struct engine_decision *decision, const struct engine_visit *visit);
+/* The code of an error or escalation that is thrown now, in the decision's arena. False: its
+ * expression failed or gave no text, which was decided on. */
+bool engine_throwing_code(struct engine_decision *decision, const struct engine_visit *visit,
+                          const struct engine_event_definition *definition, struct span *code);
 
 #endif

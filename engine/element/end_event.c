@@ -9,12 +9,18 @@
 #include "engine/scope.h"
 #include "engine/task.h"
 #include "engine/throwing.h"
+#include "proto/base/assert.h"
 
 static void throw_error(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    struct span code = SPAN_EMPTY;
+    const struct engine_event_definition *error = NULL;
+    struct span code;
     for (uint32_t i = 0; i < visit->node->event_count; i++) {
-        code = visit->node->events[i].kind == ENGINE_ON_ERROR ? visit->node->events[i].code : code;
+        error = visit->node->events[i].kind == ENGINE_ON_ERROR ? &visit->node->events[i] : error;
+    }
+    ASSERT(error != NULL);
+    if (!engine_throwing_code(decision, visit, error, &code)) {
+        return;
     }
     engine_throw(decision, visit, (enum engine_token_state)visit->token->state, code,
                  ENGINE_TEXT(decision, "error end event \"%.*s\"", SPAN_ARG(visit->node->id)));

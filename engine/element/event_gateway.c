@@ -31,7 +31,7 @@ static void wait_for_first(struct engine_decision *decision, const struct engine
 
 static void work(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    if (visit->node->exclusive_type) {
+    if (visit->node->exclusive_type && visit->node->outgoing.count > 0) {
         wait_for_first(decision, visit);
     } else {
         engine_work_pass(decision, visit);

@@ -176,7 +176,7 @@ static void check_event_sub_process(const struct engine_process *process,
 
 static void check_starts(const struct engine_process *process, struct engine_report *report)
 {
-    bool has_start = false;
+    bool has_start = process->is_global_task;
     for (uint32_t i = 0; i < process->children.count; i++) {
         has_start |= process->nodes[process->children.at[i]].kind == ENGINE_START_EVENT;
     }

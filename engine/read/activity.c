@@ -5,6 +5,7 @@
 
 #include "engine/read/event.h"
 #include "engine/read/extension.h"
+#include "engine/read/loop.h"
 #include "proto/base/limits.h"
 
 bool engine_activity_is_task(enum engine_kind kind)
@@ -89,8 +90,10 @@ static void read_message_task(struct draft *draft, struct engine_node *node,
 static void read_script_task(struct draft *draft, struct engine_node *node,
                              struct xml_element *element)
 {
-    node->script_format =
-        engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, "scriptFormat"));
+    bool is_global = span_is(element->name, "globalScriptTask");
+    node->script_format = engine_draft_keep(
+        draft,
+        engine_xml_attribute(element, XML_NONE, is_global ? "scriptLanguage" : "scriptFormat"));
     struct xml_element *script = engine_xml_child(element, NULL, XML_BPMN, "script");
     enum engine_dialect dialect;
     if (script == NULL || script->text.count == 0) {
@@ -170,55 +173,6 @@ static void read_call(struct draft *draft, struct engine_node *node, struct xml_
     read_binding(draft, node, element);
 }
 
-/* ---- loop markers ---- */
-
-static void read_standard_loop(struct draft *draft, struct engine_node *node,
-                               struct xml_element *loop)
-{
-    node->loop.kind = ENGINE_LOOP_STANDARD;
-    node->loop.test_before = engine_xml_bool(loop, XML_NONE, "testBefore", false);
-    node->loop.maximum =
-        engine_draft_attribute(draft, loop, XML_NONE, "loopMaximum", ENGINE_DIALECT_CONDITION);
-    node->loop.condition =
-        engine_draft_child(draft, loop, "loopCondition", ENGINE_DIALECT_CONDITION);
-}
-
-static void read_multi_instance(struct draft *draft, struct engine_node *node,
-                                struct xml_element *loop)
-{
-    bool is_sequential = engine_xml_bool(loop, XML_NONE, "isSequential", false);
-    node->loop.kind = is_sequential ? ENGINE_LOOP_SEQUENTIAL : ENGINE_LOOP_PARALLEL;
-    node->loop.cardinality =
-        engine_draft_child(draft, loop, "loopCardinality", ENGINE_DIALECT_CONDITION);
-    node->loop.condition =
-        engine_draft_child(draft, loop, "completionCondition", ENGINE_DIALECT_CONDITION);
-    struct xml_element *item = engine_xml_child(loop, NULL, XML_BPMN, "inputDataItem");
-    if (item != NULL) {
-        struct span name = engine_xml_attribute(item, XML_NONE, "name");
-        node->loop.element_variable =
-            engine_draft_keep(draft, name.count > 0 ? name : engine_xml_id(item));
-    }
-    /* What it refers to is a data object or input: its name is the variable's. */
-    node->loop.collection =
-        engine_draft_child(draft, loop, "loopDataInputRef", ENGINE_DIALECT_CONDITION);
-    engine_zeebe_read_loop(draft, node, loop);
-    engine_camunda_read_loop(draft, node, loop);
-    engine_strider_read_loop(draft, node, loop);
-}
-
-static void read_loop(struct draft *draft, struct engine_node *node, struct xml_element *element)
-{
-    struct xml_element *loop =
-        engine_xml_child(element, NULL, XML_BPMN, "standardLoopCharacteristics");
-    if (loop != NULL) {
-        read_standard_loop(draft, node, loop);
-    }
-    loop = engine_xml_child(element, NULL, XML_BPMN, "multiInstanceLoopCharacteristics");
-    if (loop != NULL) {
-        read_multi_instance(draft, node, loop);
-    }
-}
-
 /* ---- the whole ---- */
 
 typedef void (*activity_fn)(struct draft *draft, struct engine_node *node,
@@ -261,11 +215,18 @@ void engine_activity_read(struct draft *draft, struct engine_node *node,
     if (readers[node->kind] != NULL) {
         readers[node->kind](draft, node, element);
     }
-    read_loop(draft, node, element);
+    engine_loop_read(draft, node, element);
 }
 
 static void check_call(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
+    struct span case_id = engine_xml_attribute(element, XML_CAMUNDA, "caseRef");
+    if (node->called == NULL && case_id.count > 0) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
+                             "calls the case \"%.*s\" (CMMN), which is no process",
+                             SPAN_ARG(case_id));
+        return;
+    }
     if (node->called == NULL) {
         engine_draft_problem(draft, engine_draft_refusal(draft), "no-called-element", element,
                              "does not say which process it calls");

@@ -113,6 +113,18 @@ static enum engine_kind kind_of(const struct xml_element *element)
     return kind;
 }
 
+/* BPMN 2.0.2 §10.3.4: what the task of a global task is; ENGINE_KIND_COUNT: it is none. */
+static enum engine_kind global_kind_of(const struct xml_element *element)
+{
+    enum engine_kind kind = 0;
+    while (kind < ENGINE_KIND_COUNT &&
+           (engine_kind_global_name(kind) == NULL ||
+            !engine_xml_is(element, XML_BPMN, engine_kind_global_name(kind)))) {
+        kind++;
+    }
+    return kind;
+}
+
 static enum part part_of(const struct xml_element *element)
 {
     if (element->space != XML_BPMN) {
@@ -136,6 +148,9 @@ static enum part part_of(const struct xml_element *element)
 static struct xml_element *next_part(const struct xml_element *process,
                                      const struct xml_element *element)
 {
+    if (!engine_xml_is(process, XML_BPMN, "process")) {
+        return NULL; /* a global task is one node */
+    }
     bool is_scope = element == process ||
                     (part_of(element) == PART_NODE && engine_activity_is_scope(kind_of(element)));
     return is_scope ? engine_xml_walk(process, element) : engine_xml_walk_over(process, element);
@@ -148,7 +163,7 @@ static void add_node(struct draft *draft, struct draft_process *process,
     process->node_elements[index] = element;
     process->nodes[index] = (struct engine_node){
         .index = index,
-        .kind = kind_of(element),
+        .kind = process->model->is_global_task ? global_kind_of(element) : kind_of(element),
         .id = engine_draft_keep(draft, engine_xml_id(element)),
         .name = engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, "name")),
         .line = element->line,
@@ -157,6 +172,9 @@ static void add_node(struct draft *draft, struct draft_process *process,
         .compensation = ENGINE_NONE,
         .default_flow = ENGINE_NONE,
     };
+    if (process->model->is_global_task) {
+        return; /* its id stands for what is called */
+    }
     set_id(draft, element, ID_NODE, process->index, index);
     if (process->nodes[index].id.count == 0) {
         engine_draft_problem(draft, ENGINE_ERROR, "no-id", element,
@@ -205,7 +223,7 @@ static void add_part(struct draft *draft, struct draft_process *process,
 
 static bool make_room(struct draft *draft, struct draft_process *process)
 {
-    uint32_t node_count = 0;
+    uint32_t node_count = process->model->is_global_task;
     uint32_t flow_count = 0;
     for (struct xml_element *element = next_part(process->element, process->element);
          element != NULL; element = next_part(process->element, element)) {
@@ -225,6 +243,9 @@ static enum result collect_parts(struct draft *draft, struct draft_process *proc
 {
     if (!make_room(draft, process)) {
         return RESULT_LIMIT;
+    }
+    if (process->model->is_global_task) {
+        add_node(draft, process, process->element, ENGINE_NONE);
     }
     uint32_t scope = ENGINE_NONE; /* innermost sub-process around the element at hand */
     for (struct xml_element *element = next_part(process->element, process->element);
@@ -301,14 +322,16 @@ static void describe_process(struct draft *draft, struct draft_process *process)
     model->name = engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, "name"));
     model->version_tag =
         engine_draft_keep(draft, engine_xml_attribute(element, XML_CAMUNDA, "versionTag"));
-    model->executable = engine_xml_bool(element, XML_NONE, "isExecutable", true);
+    model->is_global_task = global_kind_of(element) < ENGINE_KIND_COUNT;
+    model->executable =
+        !model->is_global_task && engine_xml_bool(element, XML_NONE, "isExecutable", true);
     model->line = element->line;
     set_id(draft, element, ID_PROCESS, process->index, 0);
     if (model->id.count == 0) {
-        engine_draft_problem(draft, ENGINE_ERROR, "no-id", element,
-                             "the process of line %u has no id", element->line);
+        engine_draft_problem(draft, ENGINE_ERROR, "no-id", element, "the %.*s of line %u has no id",
+                             SPAN_ARG(element->name), element->line);
     }
-    if (!model->executable) {
+    if (!model->executable && !model->is_global_task) {
         engine_draft_problem(draft, ENGINE_WARNING, "not-executable", element,
                              "is marked isExecutable=\"false\"; it is deployed all the same");
     }
@@ -352,11 +375,27 @@ static void report_no_process(struct draft *draft)
     }
 }
 
+/* The next element at the root of the file that is executed: the processes, then the global tasks,
+ * so that a file's first process stays its first. */
+static struct xml_element *next_root(struct draft *draft, struct xml_element *after)
+{
+    bool is_task = after != NULL && global_kind_of(after) < ENGINE_KIND_COUNT;
+    struct xml_element *found =
+        is_task ? NULL : engine_xml_child(draft->root, after, XML_BPMN, "process");
+    if (found == NULL) {
+        found = is_task ? after->next : draft->root->first;
+        while (found != NULL && global_kind_of(found) == ENGINE_KIND_COUNT) {
+            found = found->next;
+        }
+    }
+    return found;
+}
+
 static enum result find_processes(struct draft *draft, struct engine_definition *definition)
 {
     uint32_t count = 0;
     struct xml_element *element = NULL;
-    while ((element = engine_xml_child(draft->root, element, XML_BPMN, "process")) != NULL) {
+    while ((element = next_root(draft, element)) != NULL) {
         count++;
     }
     draft->processes = arena_zero(draft->scratch, count * sizeof *draft->processes);
@@ -364,7 +403,7 @@ static enum result find_processes(struct draft *draft, struct engine_definition 
     if (draft->processes == NULL || definition->processes == NULL) {
         return RESULT_LIMIT;
     }
-    while ((element = engine_xml_child(draft->root, element, XML_BPMN, "process")) != NULL) {
+    while ((element = next_root(draft, element)) != NULL) {
         struct draft_process *process = &draft->processes[draft->process_count];
         *process = (struct draft_process){.index = draft->process_count,
                                           .element = element,

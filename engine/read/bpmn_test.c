@@ -441,10 +441,39 @@ Test(bpmn, a_call_activity_without_mappings_passes_everything)
     sample_free(&sample);
     sample_refuse(SAMPLE_BETWEEN("<callActivity id='x'/>"), "no-called-element", "x",
                   "which process");
+    sample_refuse(SAMPLE_BETWEEN("<callActivity id='x' camunda:caseRef='c'/>"),
+                  "unsupported-element", "x", "the case \"c\"");
     sample_refuse("<definitions " SAMPLE_NAMESPACES
-                  "><globalTask id='g'/><process id='p'><callActivity id='x' "
-                  "calledElement='g'/></process></definitions>",
-                  "unsupported-element", "x", "globalTask \"g\"");
+                  "><message id='m'/><process id='p'><callActivity id='x' "
+                  "calledElement='m'/></process></definitions>",
+                  "unsupported-element", "x", "message \"m\"");
+}
+
+Test(bpmn, a_global_task_is_a_process_of_one_task_behind_those_of_the_file)
+{
+    struct sample sample =
+        sample_accept("<definitions " SAMPLE_NAMESPACES
+                      "><globalScriptTask id='g' name='G' scriptLanguage='feel'><script>1</script>"
+                      "</globalScriptTask><globalUserTask id='h'/><process id='p'>"
+                      "<startEvent id='s'/></process></definitions>");
+    const struct engine_definition *definition = sample.definition;
+    cr_assert_eq(definition->process_count, 3);
+    SAMPLE_EXPECT_TEXT(engine_definition_find(definition, SPAN_EMPTY)->id, "p");
+    const struct engine_process *process = engine_definition_find(definition, span_text("g"));
+    cr_expect(process->is_global_task && !process->executable);
+    SAMPLE_EXPECT_TEXT(process->name, "G");
+    cr_assert_eq(process->node_count, 1);
+    cr_expect_eq(process->nodes[0].kind, ENGINE_SCRIPT_TASK);
+    SAMPLE_EXPECT_TEXT(process->nodes[0].id, "g");
+    SAMPLE_EXPECT_TEXT(process->nodes[0].script_format, "feel");
+    cr_expect_eq(process->starts.count, 1);
+    process = engine_definition_find(definition, span_text("h"));
+    cr_expect_eq(process->nodes[0].kind, ENGINE_USER_TASK);
+    cr_expect_eq(sample.report.count, 0, "%s", sample_text(&sample));
+    sample_free(&sample);
+    sample = sample_accept("<definitions " SAMPLE_NAMESPACES "><globalTask id='g'/></definitions>");
+    SAMPLE_EXPECT_TEXT(engine_definition_find(sample.definition, SPAN_EMPTY)->id, "g");
+    sample_free(&sample);
 }
 
 Test(bpmn, loop_markers_are_read)

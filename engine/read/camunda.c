@@ -92,11 +92,7 @@ static void read_type(struct draft *draft, struct engine_node *node, struct xml_
                              SPAN_ARG(node->task_type));
         return;
     }
-    struct span explicit = topic.count > 0 ? topic : type;
-    if (explicit.count > 0) {
-        node->task_type = engine_draft_keep(draft, explicit);
-        node->task_type_explicit = true;
-    }
+    engine_extension_type(draft, node, element, XML_CAMUNDA, topic.count > 0 ? "topic" : "type");
 }
 
 /*
@@ -501,9 +497,21 @@ static void read_call(struct draft *draft, struct engine_node *node, struct xml_
     }
 }
 
+/* An external task that sends what a throw or end event throws: said on the event's definition. */
+static void read_sender(struct draft *draft, struct engine_node *node, struct xml_element *element)
+{
+    struct xml_element *message =
+        engine_xml_child(element, NULL, XML_BPMN, "messageEventDefinition");
+    bool throws = node->kind == ENGINE_END_EVENT || node->kind == ENGINE_INTERMEDIATE_THROW_EVENT;
+    if (message != NULL && throws) {
+        read_type(draft, node, message);
+    }
+}
+
 void engine_camunda_read(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
     read_type(draft, node, element);
+    read_sender(draft, node, element);
     read_expression(draft, node, element);
     read_assignments(draft, node, element);
     engine_extension_attributes(draft, node, element, XML_CAMUNDA, texts,

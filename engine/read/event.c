@@ -84,6 +84,9 @@ static void read_signal(const struct reading *reading, struct engine_event_defin
                              : find_root(reading->draft, reading->event, reference, "signal");
     if (signal != NULL) {
         read_name(reading->draft, signal, out);
+    } else if (reference.count == 0) {
+        engine_draft_problem(reading->draft, ENGINE_WARNING, "no-signal", reading->event,
+                             "refers to no signal: its own id is taken as the signal's name");
     }
 }
 
@@ -110,6 +113,12 @@ static void read_timer(const struct reading *reading, struct engine_event_defini
     }
 }
 
+static bool catches(const struct engine_node *node)
+{
+    return node->kind == ENGINE_START_EVENT || node->kind == ENGINE_BOUNDARY_EVENT ||
+           node->kind == ENGINE_INTERMEDIATE_CATCH_EVENT;
+}
+
 /* The code of the <error> or <escalation> that an attribute refers to. */
 static void read_code(const struct reading *reading, const char *attribute, const char *root,
                       const char *code_name, struct engine_event_definition *out)
@@ -133,10 +142,16 @@ static void read_code(const struct reading *reading, const char *attribute, cons
         return;
     }
     out->code = engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, code_name));
-    if (out->code.count > 0 && out->code.bytes[0] == '=') {
-        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element",
-                             reading->event, "a code by expression (%.*s) is not executed yet",
-                             SPAN_ARG(out->code));
+    if (!span_starts_with(out->code, "=")) {
+        return;
+    }
+    if (catches(reading->node)) {
+        engine_draft_problem(
+            draft, engine_draft_refusal(draft), "unsupported-element", reading->event,
+            "what is caught cannot have a code by expression (%.*s)", SPAN_ARG(out->code));
+    } else {
+        out->code_value =
+            engine_draft_attribute(draft, element, XML_NONE, code_name, ENGINE_DIALECT_AUTO);
     }
 }
 
@@ -223,22 +238,26 @@ static size_t row_of(const struct xml_element *element)
     return row;
 }
 
-/* The definition that a child of an event is or refers to; NULL when it is something else. */
-static struct xml_element *definition_of(struct draft *draft, struct xml_element *event,
-                                         struct xml_element *child)
+struct xml_element *engine_event_find(struct draft *draft, struct xml_element *element,
+                                      struct span reference)
 {
-    if (!engine_xml_is(child, XML_BPMN, "eventDefinitionRef")) {
-        return row_of(child) < DEFINITION_COUNT ? child : NULL;
-    }
-    struct span reference = span_trim(child->text);
     const struct id *id = engine_ids_find(&draft->ids, reference);
     if (id == NULL || row_of(id->element) == DEFINITION_COUNT) {
-        engine_draft_problem(draft, ENGINE_ERROR, "dangling-reference", event,
+        engine_draft_problem(draft, ENGINE_ERROR, "dangling-reference", element,
                              "refers to the event definition \"%.*s\", which does not exist",
                              SPAN_ARG(reference));
         return NULL;
     }
     return id->element;
+}
+
+struct xml_element *engine_event_of(struct draft *draft, struct xml_element *event,
+                                    struct xml_element *child)
+{
+    if (engine_xml_is(child, XML_BPMN, "eventDefinitionRef")) {
+        return engine_event_find(draft, event, span_trim(child->text));
+    }
+    return row_of(child) < DEFINITION_COUNT ? child : NULL;
 }
 
 static void read_definitions(struct draft *draft, struct engine_node *node,
@@ -254,19 +273,24 @@ static void read_definitions(struct draft *draft, struct engine_node *node,
         return;
     }
     for (struct xml_element *child = element->first; child != NULL; child = child->next) {
-        struct xml_element *definition = definition_of(draft, element, child);
-        if (definition == NULL) {
-            continue;
+        struct xml_element *definition = engine_event_of(draft, element, child);
+        if (definition != NULL) {
+            ASSERT(node->event_count < room);
+            engine_event_read_one(draft, node, element, definition, &events[node->event_count++]);
         }
-        ASSERT(node->event_count < room);
-        size_t row = row_of(definition);
-        struct engine_event_definition *out = &events[node->event_count++];
-        *out = (struct engine_event_definition){.kind = definitions[row].kind,
-                                                .activity = ENGINE_NONE};
-        const struct reading reading = {draft, node, element, definition};
-        definitions[row].read(&reading, out);
     }
     node->events = events;
+}
+
+void engine_event_read_one(struct draft *draft, struct engine_node *node,
+                           struct xml_element *element, struct xml_element *definition,
+                           struct engine_event_definition *out)
+{
+    size_t row = row_of(definition);
+    ASSERT(row < DEFINITION_COUNT);
+    *out = (struct engine_event_definition){.kind = definitions[row].kind, .activity = ENGINE_NONE};
+    const struct reading reading = {draft, node, element, definition};
+    definitions[row].read(&reading, out);
 }
 
 /* BPMN 2.0.2 table 10.90: an error always interrupts, whatever the file says. */

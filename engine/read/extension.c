@@ -60,6 +60,22 @@ void engine_extension_mappings(struct draft *draft, struct xml_element *list,
     }
 }
 
+void engine_extension_type(struct draft *draft, struct engine_node *node,
+                           struct xml_element *element, enum xml_namespace space,
+                           const char *attribute)
+{
+    struct span type = engine_xml_attribute(element, space, attribute);
+    if (type.count == 0) {
+        return;
+    }
+    node->task_type = engine_draft_keep(draft, type);
+    node->task_type_explicit = true;
+    node->task_type_value =
+        engine_draft_is_marked(type)
+            ? engine_draft_attribute(draft, element, space, attribute, ENGINE_DIALECT_AUTO)
+            : NULL;
+}
+
 void engine_extension_header(struct draft *draft, struct engine_node *node,
                              struct xml_element *element, struct span key, struct span value)
 {
@@ -107,11 +123,29 @@ static void note(struct leftovers *leftovers, struct span uri, struct span name,
         .uri = uri, .name = name, .line = element->line, .column = element->column, .count = 1};
 }
 
+/* Those by which the process would do something else in the vendor's engine: a warning. */
+static bool is_missed(struct span name)
+{
+    static const char *const names[] = {
+        "executionListener", "executionListeners",   "taskListener",
+        "taskListeners",     "errorEventDefinition", "variableMappingClass",
+        "skipExpression",    "triggerable",          "variableMappingDelegateExpression",
+        "eventListener",     "mapException",         "variableListener",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (span_is(name, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void report(struct draft *draft, const struct leftovers *leftovers, const char *what)
 {
     for (uint32_t i = 0; i < leftovers->count; i++) {
         const struct leftover *kind = &leftovers->at[i];
-        engine_report_add(draft->report, ENGINE_INFO, "ignored-extension", SPAN_EMPTY, kind->line,
+        enum engine_severity severity = is_missed(kind->name) ? ENGINE_WARNING : ENGINE_INFO;
+        engine_report_add(draft->report, severity, "ignored-extension", SPAN_EMPTY, kind->line,
                           kind->column, "%s \"%.*s\" of %.*s has no effect here (%u in all)", what,
                           SPAN_ARG(kind->name), SPAN_ARG(kind->uri), kind->count);
     }

@@ -64,4 +64,10 @@ void engine_extension_header(struct draft *draft, struct engine_node *node,
 /* An INFO for each kind of extension element, and of vendor attribute, that no reader asked for. */
 void engine_extension_list_unused(struct draft *draft);
 
+/* The explicit task type that an attribute gives, if it is there: a text, or an expression that
+ * tells it when the task begins. */
+void engine_extension_type(struct draft *draft, struct engine_node *node,
+                           struct xml_element *element, enum xml_namespace space,
+                           const char *attribute);
+
 #endif

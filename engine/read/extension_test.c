@@ -40,9 +40,42 @@ Test(extension, the_task_type_is_the_explicit_one_else_the_name_of_the_element)
                      i);
         sample_free(&sample);
     }
-    sample_refuse(SAMPLE_BETWEEN("<serviceTask id='x'><extensionElements><zeebe:taskDefinition "
-                                 "type='=t'/></extensionElements></serviceTask>"),
-                  "unsupported-element", "x", "task type by expression");
+}
+
+Test(extension, a_task_type_may_be_an_expression)
+{
+    static const char *const types[] = {"=t", "${t}", "=t"};
+    static const char *const files[] = {
+        SAMPLE_BETWEEN("<serviceTask id='x'><extensionElements><zeebe:taskDefinition type='=t'/>"
+                       "</extensionElements></serviceTask>"),
+        SAMPLE_BETWEEN("<serviceTask id='x' camunda:type='external' camunda:topic='${t}'/>"),
+        SAMPLE_BETWEEN("<serviceTask id='x' strider:type='=t'/>"),
+    };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct sample sample = sample_accept(files[i]);
+        SAMPLE_EXPECT_TEXT(sample_source(sample_node(&sample, "x")->task_type_value), types[i]);
+        cr_expect(sample_node(&sample, "x")->task_type_explicit, "file %zu", i);
+        sample_free(&sample);
+    }
+}
+
+Test(extension, what_would_change_what_happens_is_a_warning)
+{
+    static const char text[] = SAMPLE_BETWEEN(
+        "<userTask id='x' camunda:followUpDate='d'><extensionElements><camunda:taskListener "
+        "event='create' class='L'/><camunda:executionListener event='end' class='L'/>"
+        "</extensionElements></userTask>");
+    struct sample sample = sample_accept(text);
+    uint32_t warnings = 0;
+    for (uint32_t i = 0; i < sample.report.count; i++) {
+        const struct engine_problem *problem = &sample.report.problems[i];
+        cr_expect_str_eq(problem->rule, "ignored-extension");
+        warnings += problem->severity == ENGINE_WARNING;
+        cr_expect_eq(problem->severity == ENGINE_WARNING, sample_says(problem, "Listener"));
+    }
+    cr_expect_eq(sample.report.count, 3, "%s", sample_text(&sample));
+    cr_expect_eq(warnings, 2);
+    sample_free(&sample);
 }
 
 Test(extension, zeebe_mappings_headers_and_retries)

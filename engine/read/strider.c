@@ -8,7 +8,6 @@
 #include "engine/read/extension.h"
 
 static const struct extension_attribute attributes[] = {
-    {"type", EXTENSION_TEXT, offsetof(struct engine_node, task_type)},
     {"retries", EXTENSION_NUMBER, offsetof(struct engine_node, retries)},
     {"resultVariable", EXTENSION_TEXT, offsetof(struct engine_node, result_variable)},
     {"correlationKey", EXTENSION_EXPRESSION, offsetof(struct engine_node, correlation_key)},
@@ -32,7 +31,7 @@ void engine_strider_read(struct draft *draft, struct engine_node *node, struct x
 {
     engine_extension_attributes(draft, node, element, XML_STRIDER, attributes,
                                 sizeof attributes / sizeof attributes[0]);
-    node->task_type_explicit |= engine_xml_attribute(element, XML_STRIDER, "type").count > 0;
+    engine_extension_type(draft, node, element, XML_STRIDER, "type");
     struct xml_element *list = engine_xml_child(element, NULL, XML_BPMN, "extensionElements");
     if (list == NULL) {
         return;

@@ -11,16 +11,7 @@ static void read_task_definition(struct draft *draft, struct engine_node *node,
     if (definition == NULL) {
         return;
     }
-    struct span type = engine_xml_attribute(definition, XML_NONE, "type");
-    if (engine_draft_is_marked(type)) {
-        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
-                             "a task type by expression (%.*s) is not executed yet",
-                             SPAN_ARG(type));
-    }
-    if (type.count > 0) {
-        node->task_type = engine_draft_keep(draft, type);
-        node->task_type_explicit = true;
-    }
+    engine_extension_type(draft, node, definition, XML_NONE, "type");
     node->retries =
         engine_draft_attribute(draft, definition, XML_NONE, "retries", ENGINE_DIALECT_CONDITION);
 }
@@ -76,10 +67,10 @@ static void read_ad_hoc(struct draft *draft, struct engine_node *node, struct xm
     }
     node->active = engine_draft_attribute(draft, ad_hoc, XML_NONE, "activeElementsCollection",
                                           ENGINE_DIALECT_AUTO);
-    if (engine_xml_attribute(ad_hoc, XML_NONE, "outputCollection").count > 0) {
-        engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
-                             "an output collection of an ad-hoc sub-process is not executed");
-    }
+    node->gathered =
+        engine_draft_keep(draft, engine_xml_attribute(ad_hoc, XML_NONE, "outputCollection"));
+    node->gathered_value =
+        engine_draft_attribute(draft, ad_hoc, XML_NONE, "outputElement", ENGINE_DIALECT_AUTO);
 }
 
 static void read_script(struct draft *draft, struct engine_node *node, struct xml_element *element)

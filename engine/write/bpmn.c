@@ -58,6 +58,10 @@ static void write_process(struct bpmn_writing *bpmn, const struct engine_process
 {
     struct markup *markup = &bpmn->markup;
     bpmn->writing->process = process;
+    if (process->is_global_task) {
+        write_scope(bpmn, ENGINE_NONE, process->children);
+        return;
+    }
     engine_markup_open(markup, "process");
     engine_markup_attribute(markup, "id", process->id);
     engine_markup_attribute(markup, "name", process->name);

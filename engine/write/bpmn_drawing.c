@@ -126,7 +126,7 @@ static bool is_drawn(const struct engine_process *process)
 void engine_bpmn_write_drawing(struct bpmn_writing *bpmn, const struct engine_process *process)
 {
     struct markup *markup = &bpmn->markup;
-    if (!is_drawn(process)) {
+    if (process->is_global_task || !is_drawn(process)) {
         return;
     }
     engine_markup_open(markup, "bpmndi:BPMNDiagram");

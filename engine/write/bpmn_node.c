@@ -66,6 +66,9 @@ void engine_bpmn_meet_roots(struct bpmn_writing *bpmn, const struct engine_node 
     for (uint32_t i = 0; i < node->event_count; i++) {
         (void)root_of(bpmn, &node->events[i]);
     }
+    for (uint32_t i = 0; i < node->loop.throw_count; i++) {
+        (void)root_of(bpmn, &node->loop.throws[i].event);
+    }
     if (node->message_name.count > 0) {
         (void)engine_bpmn_root(bpmn, message_name, node->message_name, SPAN_EMPTY);
     }
@@ -128,7 +131,9 @@ static void write_task_attributes(struct bpmn_writing *bpmn, const struct engine
             engine_bpmn_root(bpmn, message_name, node->message_name, SPAN_EMPTY)->id);
     }
     if (node->kind == ENGINE_SCRIPT_TASK) {
-        engine_markup_attribute(&bpmn->markup, "scriptFormat", node->script_format);
+        bool is_global = bpmn->writing->process->is_global_task;
+        engine_markup_attribute(&bpmn->markup, is_global ? "scriptLanguage" : "scriptFormat",
+                                node->script_format);
     } else if (node->script != NULL) {
         spelled(bpmn, "camunda:expression", node->script);
     }
@@ -194,8 +199,9 @@ static void write_extensions(struct bpmn_writing *bpmn, const struct engine_node
     struct markup *markup = &bpmn->markup;
     bool says_propagation =
         node->kind == ENGINE_CALL_ACTIVITY && !(node->propagate_in && node->propagate_out);
+    bool says_ad_hoc = node->active != NULL || node->gathered.count > 0;
     bool has_pairs = node->inputs.count + node->outputs.count + node->headers.count > 0;
-    if (!has_pairs && !says_propagation) {
+    if (!has_pairs && !says_propagation && !says_ad_hoc) {
         return;
     }
     engine_markup_open(markup, "extensionElements");
@@ -204,6 +210,13 @@ static void write_extensions(struct bpmn_writing *bpmn, const struct engine_node
         flag(bpmn, "propagateAllParentVariables", node->propagate_in, true);
         flag(bpmn, "propagateAllChildVariables", node->propagate_out, true);
         engine_markup_close(markup, "zeebe:calledElement");
+    }
+    if (says_ad_hoc) {
+        engine_markup_open(markup, "zeebe:adHoc");
+        spelled(bpmn, "activeElementsCollection", node->active);
+        engine_markup_attribute(markup, "outputCollection", node->gathered);
+        spelled(bpmn, "outputElement", node->gathered_value);
+        engine_markup_close(markup, "zeebe:adHoc");
     }
     write_pairs(bpmn, &node->inputs, "strider:input", "target", "source");
     write_pairs(bpmn, &node->outputs, "strider:output", "target", "source");
@@ -241,15 +254,38 @@ static void write_standard_loop(struct bpmn_writing *bpmn, const struct engine_l
     engine_markup_close(&bpmn->markup, "standardLoopCharacteristics");
 }
 
+static void write_event(struct bpmn_writing *bpmn, const struct engine_event_definition *event);
+
+/* All that instances throw, whatever word the file had for it. */
+static void write_throws(struct bpmn_writing *bpmn, const struct engine_loop *loop)
+{
+    for (uint32_t i = 0; i < loop->throw_count; i++) {
+        engine_markup_open(&bpmn->markup, "complexBehaviorDefinition");
+        if (loop->throws[i].condition == NULL) {
+            engine_markup_leaf(&bpmn->markup, "condition", FORMAL, span_text("true"));
+        } else {
+            expression_leaf(bpmn, "condition", loop->throws[i].condition, true);
+        }
+        engine_markup_open(&bpmn->markup, "event");
+        write_event(bpmn, &loop->throws[i].event);
+        engine_markup_close(&bpmn->markup, "event");
+        engine_markup_close(&bpmn->markup, "complexBehaviorDefinition");
+    }
+}
+
 static void write_instances(struct bpmn_writing *bpmn, const struct engine_loop *loop)
 {
     engine_markup_open(&bpmn->markup, "multiInstanceLoopCharacteristics");
     flag(bpmn, "isSequential", loop->kind == ENGINE_LOOP_SEQUENTIAL, false);
+    if (loop->throw_count > 0) {
+        engine_markup_word(&bpmn->markup, "behavior", "Complex");
+    }
     spelled(bpmn, "strider:collection", loop->collection);
     engine_markup_attribute(&bpmn->markup, "strider:elementVariable", loop->element_variable);
     engine_markup_attribute(&bpmn->markup, "strider:outputCollection", loop->output_collection);
     spelled(bpmn, "strider:outputElement", loop->output_element);
     expression_leaf(bpmn, "loopCardinality", loop->cardinality, true);
+    write_throws(bpmn, loop);
     expression_leaf(bpmn, "completionCondition", loop->condition, true);
     engine_markup_close(&bpmn->markup, "multiInstanceLoopCharacteristics");
 }
@@ -353,10 +389,16 @@ static void check_node(struct bpmn_writing *bpmn, const struct engine_node *node
     }
 }
 
+static const char *tag_of(const struct bpmn_writing *bpmn, const struct engine_node *node)
+{
+    return bpmn->writing->process->is_global_task ? engine_kind_global_name(node->kind)
+                                                  : engine_kind_xml_name(node->kind);
+}
+
 void engine_bpmn_begin_node(struct bpmn_writing *bpmn, const struct engine_node *node)
 {
     check_node(bpmn, node);
-    engine_markup_open(&bpmn->markup, engine_kind_xml_name(node->kind));
+    engine_markup_open(&bpmn->markup, tag_of(bpmn, node));
     write_attributes(bpmn, node);
     write_extensions(bpmn, node);
     write_flow_lists(bpmn, node);
@@ -373,5 +415,5 @@ void engine_bpmn_end_node(struct bpmn_writing *bpmn, const struct engine_node *n
     expression_leaf(
         bpmn, node->kind == ENGINE_COMPLEX_GATEWAY ? "activationCondition" : "completionCondition",
         node->condition, true);
-    engine_markup_close(&bpmn->markup, engine_kind_xml_name(node->kind));
+    engine_markup_close(&bpmn->markup, tag_of(bpmn, node));
 }

@@ -176,6 +176,9 @@ static void put_event_members(struct config *config, const struct engine_event_d
     put_text(config, "name", event->name);
     put_expression(config, "correlation_key", event->correlation_key);
     put_text(config, "code", event->code);
+    if (event->code_value != NULL) {
+        engine_write_refuse(config->writing, config->node, "a code by expression");
+    }
     put_text(config, "code_variable", event->code_variable);
     put_text(config, "message_variable", event->message_variable);
     put_expression(config, "condition", event->condition);
@@ -291,6 +294,9 @@ static void put_settings(struct config *config)
 static void put_loop_members(struct config *config)
 {
     const struct engine_loop *loop = &config->node->loop;
+    if (loop->throw_count > 0) {
+        engine_write_refuse(config->writing, config->node, "events that its instances throw");
+    }
     if (loop->kind == ENGINE_LOOP_STANDARD) {
         put_expression(config, "maximum", loop->maximum);
         put_expression(config, "while", loop->condition);
@@ -370,6 +376,12 @@ static void put_kind(struct config *config)
     const struct engine_node *node = config->node;
     if (node->task_type_explicit) {
         put_text(config, "task_type", node->task_type);
+    }
+    if (node->task_type_value != NULL) {
+        engine_write_refuse(config->writing, node, "a task type by expression");
+    }
+    if (node->active != NULL || node->gathered.count > 0) {
+        engine_write_refuse(config->writing, node, "chosen activities, or a list of their results");
     }
     put_text(config, "form_key", node->assignment.form_key);
     if (engine_activity_is_task(node->kind)) {

@@ -81,23 +81,18 @@ static inline void same_mappings(struct same *same, struct span id, struct engin
     }
 }
 
-static inline void same_event(struct same *same, const struct engine_node *x,
-                              const struct engine_node *y, uint32_t index)
+static inline bool same_event(struct same *same, const struct engine_event_definition *a,
+                              const struct engine_event_definition *b)
 {
-    const struct engine_event_definition *a = &x->events[index];
-    const struct engine_event_definition *b = &y->events[index];
-    bool is_same =
-        a->kind == b->kind && a->timer == b->timer && span_equal(a->name, b->name) &&
-        span_equal(a->code, b->code) && span_equal(a->code_variable, b->code_variable) &&
-        span_equal(a->message_variable, b->message_variable) &&
-        same_expression(same, a->timer_value, b->timer_value) &&
-        same_expression(same, a->name_value, b->name_value) &&
-        same_expression(same, a->correlation_key, b->correlation_key) &&
-        same_expression(same, a->condition, b->condition) &&
-        span_equal(same_node_id(same->a, a->activity), same_node_id(same->b, b->activity));
-    if (!is_same) {
-        SAME_FAIL(same, x->id, "events");
-    }
+    return a->kind == b->kind && a->timer == b->timer && span_equal(a->name, b->name) &&
+           span_equal(a->code, b->code) && span_equal(a->code_variable, b->code_variable) &&
+           span_equal(a->message_variable, b->message_variable) &&
+           same_expression(same, a->timer_value, b->timer_value) &&
+           same_expression(same, a->name_value, b->name_value) &&
+           same_expression(same, a->code_value, b->code_value) &&
+           same_expression(same, a->correlation_key, b->correlation_key) &&
+           same_expression(same, a->condition, b->condition) &&
+           span_equal(same_node_id(same->a, a->activity), same_node_id(same->b, b->activity));
 }
 
 static inline void same_loop(struct same *same, const struct engine_node *x,
@@ -112,6 +107,17 @@ static inline void same_loop(struct same *same, const struct engine_node *x,
     SAME_EXPRESSION(same, x, y, loop.output_element);
     SAME_TEXT(same, x, y, loop.element_variable);
     SAME_TEXT(same, x, y, loop.output_collection);
+    SAME_VALUE(same, x, y, loop.throw_count);
+    for (uint32_t i = 0; i < x->loop.throw_count && i < y->loop.throw_count; i++) {
+        const struct engine_loop_throw *a = &x->loop.throws[i];
+        const struct engine_loop_throw *b = &y->loop.throws[i];
+        bool is_same = same_event(same, &a->event, &b->event);
+        /* What is always thrown may be written with a condition that is always true. */
+        is_same &= a->condition == NULL || same_expression(same, a->condition, b->condition);
+        if (!is_same) {
+            SAME_FAIL(same, x->id, "what instances throw");
+        }
+    }
 }
 
 static inline void same_activity(struct same *same, const struct engine_node *x,
@@ -119,6 +125,10 @@ static inline void same_activity(struct same *same, const struct engine_node *x,
 {
     SAME_TEXT(same, x, y, task_type);
     SAME_VALUE(same, x, y, task_type_explicit);
+    SAME_EXPRESSION(same, x, y, task_type_value);
+    SAME_EXPRESSION(same, x, y, active);
+    SAME_TEXT(same, x, y, gathered);
+    SAME_EXPRESSION(same, x, y, gathered_value);
     SAME_VALUE(same, x, y, triggered_by_event);
     SAME_VALUE(same, x, y, for_compensation);
     SAME_VALUE(same, x, y, start_quantity);
@@ -196,7 +206,9 @@ static inline void same_node(struct same *same, const struct engine_node *x,
         SAME_FAIL(same, x->id, "scope, host, default flow or order of outgoing flows");
     }
     for (uint32_t i = 0; i < x->event_count && i < y->event_count; i++) {
-        same_event(same, x, y, i);
+        if (!same_event(same, &x->events[i], &y->events[i])) {
+            SAME_FAIL(same, x->id, "events");
+        }
     }
     same_activity(same, x, y);
     same_shape(same, x, y);

@@ -244,11 +244,18 @@ static bool choose(struct writing *writing, const struct engine_definition *defi
                           "there is no process \"%.*s\" in this file", SPAN_ARG(process_id));
         return false;
     }
-    bool is_one = process_id.count > 0 || definition->process_count == 1;
+    if (writing->process->is_global_task && notation != ENGINE_NOTATION_BPMN) {
+        engine_write_refuse(writing, NULL, "is a global task, which only BPMN has");
+        return false;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < definition->process_count; i++) {
+        count += !definition->processes[i].is_global_task;
+    }
+    bool is_one = process_id.count > 0 || count <= 1;
     if (!is_one && notation != ENGINE_NOTATION_BPMN) {
         engine_report_add(writing->report, ENGINE_ERROR, "cannot-say", SPAN_EMPTY, 0, 0,
-                          "the file has %u processes, and that notation holds one: choose",
-                          definition->process_count);
+                          "the file has %u processes, and that notation holds one: choose", count);
         return false;
     }
     return true;

@@ -176,6 +176,37 @@ static struct written write_process(const struct sample *sample, const char *id,
     return written;
 }
 
+/* What only BPMN can say. */
+Test(write, bpmn_gives_back_what_a_graph_cannot_say)
+{
+    static const char text[] =
+        "<definitions " SAMPLE_NAMESPACES "><signal id='s' name='s'/>"
+        "<escalation id='e' escalationCode='e'/><error id='r' errorCode='=code'/>"
+        "<signalEventDefinition id='says' signalRef='s'/>"
+        "<globalScriptTask id='g' scriptLanguage='feel'><script>1</script></globalScriptTask>"
+        "<process id='p'><startEvent id='start'/><task id='none'><multiInstanceLoopCharacteristics "
+        "behavior='None' noneBehaviorEventRef='says'><loopCardinality>3</loopCardinality>"
+        "</multiInstanceLoopCharacteristics></task><task id='one'>"
+        "<multiInstanceLoopCharacteristics behavior='One' oneBehaviorEventRef='says'>"
+        "<loopCardinality>3</loopCardinality></multiInstanceLoopCharacteristics></task>"
+        "<task id='complex'><multiInstanceLoopCharacteristics behavior='Complex'><loopCardinality>3"
+        "</loopCardinality><complexBehaviorDefinition><condition>loopCounter &gt; 1</condition>"
+        "<event><escalationEventDefinition escalationRef='e'/></event></complexBehaviorDefinition>"
+        "</multiInstanceLoopCharacteristics></task>"
+        "<serviceTask id='typed' strider:type='=t'/>"
+        "<adHocSubProcess id='free'><extensionElements><zeebe:adHoc activeElementsCollection='=a' "
+        "outputCollection='out' outputElement='=b'/></extensionElements><task id='in'/>"
+        "</adHocSubProcess><endEvent id='end'><errorEventDefinition errorRef='r'/></endEvent>"
+        "</process></definitions>";
+    struct sample sample = read_lenient(text);
+    check_round_trip(&sample, ENGINE_NOTATION_BPMN);
+    sample_free(&sample);
+    check_refusal(text, ENGINE_NOTATION_GRAPH, "none", "instances throw");
+    check_refusal(text, ENGINE_NOTATION_GRAPH, "typed", "task type by expression");
+    check_refusal(text, ENGINE_NOTATION_GRAPH, "free", "chosen activities");
+    check_refusal(text, ENGINE_NOTATION_GRAPH, "end", "code by expression");
+}
+
 Test(write, a_graph_gives_everything_back)
 {
     struct sample sample = read_lenient(everything);

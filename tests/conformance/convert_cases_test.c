@@ -66,8 +66,12 @@ static unsigned check_file(const char *path, enum engine_notation notation)
     struct span content = read_file(path);
     struct engine_definition *definition = read_definition(path, content);
     unsigned count = 0;
-    for (; definition != NULL && count < definition->process_count; count++) {
-        check_process(path, definition, &definition->processes[count], notation);
+    for (uint32_t i = 0; definition != NULL && i < definition->process_count; i++) {
+        const struct engine_process *process = &definition->processes[i];
+        if (notation == ENGINE_NOTATION_BPMN || !process->is_global_task) {
+            check_process(path, definition, process, notation);
+            count++;
+        }
     }
     engine_definition_free(definition);
     free((void *)(uintptr_t)content.bytes);

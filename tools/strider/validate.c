@@ -107,8 +107,12 @@ static void print_file(const struct engine_report *report,
     printf("%.*s: %s", SPAN_ARG(report->file), report->errors == 0 ? "ok" : "refused");
     for (uint32_t i = 0; definition != NULL && i < definition->process_count; i++) {
         const struct engine_process *process = &definition->processes[i];
-        printf(", process \"%.*s\" (%u nodes, %u flows)", SPAN_ARG(process->id),
-               process->node_count, process->flow_count);
+        if (process->is_global_task) {
+            printf(", global task \"%.*s\"", SPAN_ARG(process->id));
+        } else {
+            printf(", process \"%.*s\" (%u nodes, %u flows)", SPAN_ARG(process->id),
+                   process->node_count, process->flow_count);
+        }
     }
     const struct engine_dmn *decisions = definition == NULL ? NULL : definition->decisions;
     for (uint32_t i = 0; decisions != NULL && i < engine_dmn_decision_count(decisions); i++) {

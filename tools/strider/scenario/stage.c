@@ -109,10 +109,55 @@ static bool is_repeated(const struct stage *stage, uint32_t definition_index,
     return false;
 }
 
+static void write_module(struct wire_writer *writer, struct span task_type)
+{
+    wire_write_map(writer, 2);
+    wire_write_text(writer, "taskTypes");
+    wire_write_array(writer, 1);
+    wire_write_string(writer, task_type);
+    wire_pair_text(writer, "url", "http://127.0.0.1:9/scenario");
+}
+
+/* Is it the id or, as it stands, the task type of a node; *computed: does a node tell its type only
+ * when it begins? */
+static bool is_said(const struct stage *stage, struct span name, bool *computed)
+{
+    bool is_found = false;
+    *computed = false;
+    for (uint32_t d = 0; d < stage->scenario->definition_count; d++) {
+        const struct engine_definition *definition = stage->scenario->definitions[d];
+        for (uint32_t p = 0; p < definition->process_count; p++) {
+            for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
+                const struct engine_node *node = &definition->processes[p].nodes[n];
+                is_found |= span_equal(node->id, name) || span_equal(node->task_type, name);
+                *computed |= node->task_type_value != NULL;
+            }
+        }
+    }
+    return is_found;
+}
+
+/* The names that can only be task types by expression. */
+static uint32_t write_computed(const struct stage *stage, struct wire_writer *writer)
+{
+    uint32_t count = 0;
+    struct wire_map_walk walk = wire_map_begin(stage->scenario->modules);
+    struct span type;
+    struct span replies;
+    bool computed;
+    while (wire_map_next(&walk, &type, &replies)) {
+        if (!span_is(type, "*") && !is_said(stage, type, &computed) && computed) {
+            write_module(writer, type);
+            count++;
+        }
+    }
+    return count;
+}
+
 /* modules.json for exactly the task types that the scenario answers. */
 static uint32_t write_modules(const struct stage *stage, struct wire_writer *writer)
 {
-    uint32_t count = 0;
+    uint32_t count = write_computed(stage, writer);
     for (uint32_t d = 0; d < stage->scenario->definition_count; d++) {
         const struct engine_definition *definition = stage->scenario->definitions[d];
         for (uint32_t p = 0; p < definition->process_count; p++) {
@@ -121,11 +166,7 @@ static uint32_t write_modules(const struct stage *stage, struct wire_writer *wri
                 if (!is_scripted(stage, node) || is_repeated(stage, d, p, n)) {
                     continue;
                 }
-                wire_write_map(writer, 2);
-                wire_write_text(writer, "taskTypes");
-                wire_write_array(writer, 1);
-                wire_write_string(writer, node->task_type);
-                wire_pair_text(writer, "url", "http://127.0.0.1:9/scenario");
+                write_module(writer, node->task_type);
                 count++;
             }
         }
