@@ -116,7 +116,6 @@ static void stop_waiting(struct engine_execution *execution, struct engine_token
 {
     engine_part_forget_due(execution, token->due_ms);
     token->due_ms = ENGINE_NO_DUE;
-    token->detail = SPAN_EMPTY;
     engine_part_resume_segment(execution);
 }
 
@@ -126,6 +125,7 @@ enum result engine_apply_woken(struct engine_execution *execution, const struct 
     REQUIRE(token != NULL);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_WOKEN, ENGINE_WAIT_NONE));
     stop_waiting(execution, token);
+    token->detail = SPAN_EMPTY;
     return RESULT_OK;
 }
 
@@ -136,6 +136,7 @@ enum result engine_apply_timed_out(struct engine_execution *execution,
     REQUIRE(token != NULL);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_TIMED_OUT, ENGINE_WAIT_NONE));
     stop_waiting(execution, token);
+    token->detail = SPAN_EMPTY;
     token->answer = (struct engine_answer){.kind = ENGINE_ANSWER_TIMEOUT,
                                            .retry_after_ms = -1,
                                            .reason = engine_part_keep(execution, event->text)};
@@ -156,7 +157,7 @@ enum result engine_apply_callback(struct engine_execution *execution,
     REQUIRE(token != NULL && event->other <= execution->inbox_count &&
             wire_count(event->value) == 3);
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_CALLBACK, ENGINE_WAIT_NONE));
-    stop_waiting(execution, token);
+    stop_waiting(execution, token); /* its detail stays: outputs may name the task's person */
     struct span content = engine_part_keep(execution, event->value);
     token->attempts = 0; /* telling its module of the callback has attempts of its own */
     token->attempts_before = 0;

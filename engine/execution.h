@@ -141,7 +141,7 @@ struct engine_token {
     struct span own;      /* MAP, or empty: an instance's element and counter */
     struct span local;    /* MAP, or empty: made by the node's inputs */
     struct span output;   /* last result on its path: `output` in expressions */
-    struct span detail;   /* WAITING: MAP, or empty */
+    struct span detail;   /* MAP, or empty: of its wait, and behind the callback that ends it */
     struct span callback; /* payload of the callback that its module is being told of, or empty */
     struct engine_answer answer;
 };

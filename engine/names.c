@@ -227,19 +227,53 @@ static struct span text_value(struct arena *arena, struct span text)
     return wire_writer_span(&writer);
 }
 
-/* As Camunda 7 names them. */
-static struct span find_attribute(const struct engine_names *self, struct span name,
+static const struct engine_node *node_of(const struct engine_scene *scene)
+{
+    return scene->token == NULL ? NULL : engine_visit_of(scene->decision, scene->token).node;
+}
+
+/*
+ * What the token's task knows of itself: its names where it is in the model, and, while it waits
+ * for its person, what was worked out for that one; null where that is nothing.
+ */
+static struct span find_of_task(const struct engine_scene *scene, struct span name,
+                                struct arena *arena)
+{
+    static const char *const details[][2] = {
+        {"assignee", "assignee"}, {"dueDate", "dueAt"}, {"formKey", "formKey"}};
+    const struct engine_node *node = node_of(scene);
+    if (node != NULL && (span_is(name, "id") || span_is(name, "taskDefinitionKey"))) {
+        return text_value(arena, node->id);
+    }
+    if (node != NULL && span_is(name, "name")) {
+        return text_value(arena, node->name);
+    }
+    for (size_t i = 0; node != NULL && i < sizeof details / sizeof details[0]; i++) {
+        if (span_is(name, details[i][0])) {
+            struct span found = wire_find_text(scene->token->detail, details[i][1]);
+            return found.count > 0 ? found : span_of("\xc0", 1);
+        }
+    }
+    return SPAN_EMPTY;
+}
+
+/* As Camunda 7 and Flowable name them. */
+static struct span find_attribute(const struct engine_names *self, struct span of, struct span name,
                                   struct arena *arena)
 {
     const struct engine_scene *scene = scene_of(self);
     const struct engine_execution *execution = scene->decision->execution;
     const struct engine_process *process = scene->scope->process;
-    const struct engine_node *node =
-        scene->token == NULL ? NULL : engine_visit_of(scene->decision, scene->token).node;
-    if (span_is(name, "id") || span_is(name, "processInstanceId")) {
+    const struct engine_node *node = node_of(scene);
+    struct span found = span_is(of, "task") ? find_of_task(scene, name, arena) : SPAN_EMPTY;
+    if (found.count > 0) {
+        return found;
+    }
+    if (span_is(name, "id") || span_is(name, "processInstanceId") || span_is(name, "executionId")) {
         return text_value(arena, span_text(execution->id.text));
     }
-    if (span_is(name, "businessKey") || span_is(name, "processBusinessKey")) {
+    if (span_is(name, "businessKey") || span_is(name, "processBusinessKey") ||
+        span_is(name, "processInstanceBusinessKey")) {
         return find_name(self, span_text("businessKey"));
     }
     if (span_is(name, "processDefinitionId")) {

@@ -100,11 +100,11 @@ struct engine_names {
      */
     bool (*clock)(const struct engine_names *self, int64_t *unix_ms);
     /*
-     * What JUEL's `execution` knows of itself beside its variables: "processInstanceId",
-     * "businessKey", "currentActivityId" …, one MessagePack object in the arena; empty where it has
-     * none of that name. May be NULL.
+     * What JUEL's `execution` and `task`, whichever `of` is, know of themselves beside the
+     * variables: "processInstanceId", "currentActivityId", "assignee" …, one MessagePack object in
+     * the arena; empty where it has none of that name. May be NULL.
      */
-    struct span (*attribute)(const struct engine_names *self, struct span name,
+    struct span (*attribute)(const struct engine_names *self, struct span of, struct span name,
                              struct arena *arena);
 };
 

@@ -90,13 +90,26 @@ static struct expression_value element(struct expression_evaluation *evaluation,
     return item;
 }
 
+static bool is_unbound(struct expression_evaluation *evaluation, const struct expression_node *node)
+{
+    struct expression_value value;
+    return node->kind == NODE_JUEL_NAME && !expression_lookup(evaluation, node, &value);
+}
+
 /* EL §1.6: of null it is null; a map without the key and a list without the index give null too. */
 struct expression_value expression_juel_property(struct expression_evaluation *evaluation,
                                                  const struct expression_node *node)
 {
+    struct expression_value value;
+    if (is_unbound(evaluation, node->children[0]) &&
+        expression_juel_attribute(
+            evaluation, node->children[0],
+            expression_text_of(evaluation, expression_operand(evaluation, node->children[1])),
+            &value)) {
+        return value; /* `task` is no variable, but it knows this of itself */
+    }
     struct expression_value base = expression_operand(evaluation, node->children[0]);
     struct expression_value key = expression_operand(evaluation, node->children[1]);
-    struct expression_value value;
     if (base.type == VALUE_NULL || key.type == VALUE_NULL) {
         return expression_null();
     }

@@ -178,16 +178,21 @@ static const struct juel_method *find_method(const struct juel_method *row,
     return NULL;
 }
 
+static bool knows_itself(const struct expression_node *receiver)
+{
+    return receiver->kind == NODE_JUEL_NAME && (span_is(receiver->as.name.text, "execution") ||
+                                                span_is(receiver->as.name.text, "task"));
+}
+
 bool expression_juel_attribute(struct expression_evaluation *evaluation,
                                const struct expression_node *receiver, struct span name,
                                struct expression_value *out)
 {
     const struct engine_names *names = evaluation->names;
-    if (receiver->kind != NODE_JUEL_NAME || !span_is(receiver->as.name.text, "execution") ||
-        names->attribute == NULL) {
+    if (!knows_itself(receiver) || names->attribute == NULL) {
         return false;
     }
-    struct span found = names->attribute(names, name, evaluation->arena);
+    struct span found = names->attribute(names, receiver->as.name.text, name, evaluation->arena);
     *out = expression_unread(found);
     return found.count > 0;
 }
@@ -218,9 +223,7 @@ static bool call_execution(struct expression_evaluation *evaluation,
     struct span method = node->as.name.text;
     bool get = span_is(method, "getVariable") || span_is(method, "getVariableLocal");
     bool has = span_is(method, "hasVariable") || span_is(method, "hasVariableLocal");
-    if (receiver->kind != NODE_JUEL_NAME || (!get && !has) || node->count != 2 ||
-        (!span_is(receiver->as.name.text, "execution") &&
-         !span_is(receiver->as.name.text, "task"))) {
+    if ((!get && !has) || node->count != 2 || !knows_itself(receiver)) {
         return false;
     }
     struct expression_value name = expression_evaluate(evaluation, node->children[1]);

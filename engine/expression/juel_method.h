@@ -31,8 +31,8 @@ struct span expression_juel_text(const struct juel_invocation *call, uint32_t ar
 bool expression_juel_index(const struct juel_invocation *call, uint32_t argument, size_t count,
                            size_t *out);
 
-/* What `execution` knows of itself, where the receiver is that; false when it is not, or knows no
- * such thing. */
+/* What `execution` or `task` knows of itself, where the receiver is that; false when it is not, or
+ * knows no such thing. */
 bool expression_juel_attribute(struct expression_evaluation *evaluation,
                                const struct expression_node *receiver, struct span name,
                                struct expression_value *out);
