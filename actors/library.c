@@ -74,6 +74,26 @@ static const struct engine_process *find_process(const struct engine_library *se
     return entry == NULL ? NULL : entry->process;
 }
 
+static const struct engine_process *find_tagged(const struct engine_library *self,
+                                                struct span project, struct span process_id,
+                                                struct span tag)
+{
+    const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
+    const struct process_entry *best = NULL;
+    for (struct actor_link *link =
+             actor_table_find(&library->processes, process_hash(project, process_id));
+         link != NULL; link = actor_table_again(link)) {
+        const struct process_entry *entry = ACTOR_OWNER(process_entry, link, link);
+        if (span_equal(entry->process->id, process_id) &&
+            span_equal(entry->process->project, project) &&
+            span_equal(entry->process->version_tag, tag) &&
+            (best == NULL || entry->source->version > best->source->version)) {
+            best = entry;
+        }
+    }
+    return best == NULL ? NULL : best->process;
+}
+
 static const struct decision_entry *decision_of(const struct actor_library *library,
                                                 struct span project, struct span decision_id,
                                                 uint32_t version)
@@ -177,6 +197,7 @@ static const uint8_t no_modules[] = {0x81, 0xa7, 'm', 'o', 'd', 'u', 'l', 'e', '
 enum result actor_library_init(struct actor_library *library, actor_zone_fn read_zone)
 {
     *library = (struct actor_library){.engine = {.process = find_process,
+                                                 .tagged = find_tagged,
                                                  .modules = find_modules,
                                                  .decision = find_decision,
                                                  .zone = find_zone},

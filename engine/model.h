@@ -239,6 +239,10 @@ struct engine_node {
     struct span result_variable;
     const struct engine_expression *called; /* call activity: process id */
     uint32_t called_version;                /* call activity: that version; 0: the newest */
+    bool
+        called_here; /* call activity: the process of the same file as its own, whatever is newer */
+    const struct engine_expression *called_tag; /* call activity: the newest version that its file
+                                                   calls so; NULL: as above */
     bool propagate_all; /* call activity: all variables in both directions, = propagate_in &&
                            propagate_out */
     bool propagate_in;  /* call activity: all variables of the caller go in, before `inputs` */
@@ -434,6 +438,10 @@ struct engine_library {
     /* version 0: the newest. NULL when absent. */
     const struct engine_process *(*process)(const struct engine_library *self, struct span project,
                                             struct span process_id, uint32_t version);
+    /* The newest version whose file says that versionTag. NULL when absent; the pointer may be NULL
+     * too: nothing has a tag. */
+    const struct engine_process *(*tagged)(const struct engine_library *self, struct span project,
+                                           struct span process_id, struct span tag);
     /* Never NULL: a project without modules.json has the built-ins. */
     const struct engine_modules *(*modules)(const struct engine_library *self, struct span project);
     /*

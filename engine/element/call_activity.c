@@ -9,31 +9,71 @@
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 
-static const struct engine_process *find_called(struct engine_decision *decision,
-                                                const struct engine_visit *visit, struct span local)
+/* A text by expression; empty after a failure, which was decided on. */
+static struct span evaluate(struct engine_decision *decision, const struct engine_visit *visit,
+                            const struct engine_expression *expression, struct span local,
+                            const char *what)
 {
-    const struct engine_execution *execution = decision->execution;
     struct engine_scene scene;
     struct engine_evaluation evaluation = {0};
     engine_scene_init(&scene, decision, visit->scope, visit->token);
     scene.local = local;
-    if (visit->node->called != NULL &&
-        engine_expression_evaluate(visit->node->called, &scene.names, decision->arena,
-                                   &evaluation) != RESULT_OK) {
-        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text("called process"),
+    if (engine_expression_evaluate(expression, &scene.names, decision->arena, &evaluation) !=
+        RESULT_OK) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text(what),
                                evaluation.error.message);
+        return SPAN_EMPTY;
+    }
+    struct span text = wire_string_or(evaluation.value, "");
+    if (text.count == 0) {
+        engine_fail_expression(decision, visit, ENGINE_TOKEN_ENTERED, span_text(what),
+                               "it is no text");
+    }
+    return text;
+}
+
+/* What is called, in the version that the call is bound to. */
+static const struct engine_process *look_up(const struct engine_decision *decision,
+                                            const struct engine_visit *visit, struct span id,
+                                            struct span tag)
+{
+    const struct engine_library *library = decision->execution->library;
+    struct span project = decision->execution->project;
+    if (tag.count > 0) {
+        return library->tagged == NULL ? NULL : library->tagged(library, project, id, tag);
+    }
+    /* The processes of a file are deployed together, so they have the same version. */
+    uint32_t version =
+        visit->node->called_here ? visit->scope->process->version : visit->node->called_version;
+    return library->process(library, project, id, version);
+}
+
+static const struct engine_process *find_called(struct engine_decision *decision,
+                                                const struct engine_visit *visit, struct span local)
+{
+    struct span tag = SPAN_EMPTY;
+    if (visit->node->called == NULL) { /* read leniently */
+        engine_fail_unsupported(decision, visit);
         return NULL;
     }
-    struct span id = wire_string_or(evaluation.value, "");
-    const struct engine_process *process =
-        id.count == 0 ? NULL
-                      : execution->library->process(execution->library, execution->project, id,
-                                                    visit->node->called_version);
+    struct span id = evaluate(decision, visit, visit->node->called, local, "called process");
+    if (id.count > 0 && visit->node->called_tag != NULL) {
+        tag = evaluate(decision, visit, visit->node->called_tag, local, "version tag");
+    }
+    if (id.count == 0 || (tag.count == 0 && visit->node->called_tag != NULL)) {
+        return NULL;
+    }
+    const struct engine_process *process = look_up(decision, visit, id, tag);
     if (process == NULL) {
+        struct span version =
+            tag.count > 0 ? ENGINE_TEXT(decision, " in a version tagged \"%.*s\"", SPAN_ARG(tag))
+            : visit->node->called_version > 0
+                ? ENGINE_TEXT(decision, " in version %u", visit->node->called_version)
+                : SPAN_EMPTY;
         engine_fail(decision, visit, ENGINE_TOKEN_ENTERED, span_text("DefinitionNotFound"),
-                    ENGINE_TEXT(decision, "\"%.*s\" calls process \"%.*s\"%s, which does not exist",
-                                SPAN_ARG(visit->node->id), SPAN_ARG(id),
-                                visit->node->called_version > 0 ? " in a certain version" : ""));
+                    ENGINE_TEXT(decision,
+                                "\"%.*s\" calls process \"%.*s\"%.*s, which does not exist",
+                                SPAN_ARG(visit->node->id), SPAN_ARG(id), SPAN_ARG(version)));
     }
     return process;
 }

@@ -140,23 +140,39 @@ static uint32_t version_number(struct span text)
     return (uint32_t)number;
 }
 
-/* Camunda 7's calledElementBinding: a version by its number; versions are not kept by deployment or
- * by tag. */
+/* Camunda 7's calledElementBinding. */
 static void read_binding(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
     struct span binding = engine_xml_attribute(element, XML_CAMUNDA, "calledElementBinding");
     struct span version = engine_xml_attribute(element, XML_CAMUNDA, "calledElementVersion");
-    if (binding.count == 0 || span_is(binding, "latest")) {
-        return;
-    }
     if (!span_is(binding, "version")) {
-        engine_draft_problem(draft, ENGINE_WARNING, "binding", element,
-                             "the newest version is called: the binding \"%.*s\" needs versions "
-                             "that are not kept by deployment or tag",
-                             SPAN_ARG(binding));
+        engine_activity_bind(draft, node, element,
+                             (struct draft_place){element, "calledElementVersionTag"}, binding,
+                             XML_CAMUNDA);
     } else if ((node->called_version = version_number(version)) == 0) {
         engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
                              "the called version \"%.*s\" is no number", SPAN_ARG(version));
+    }
+}
+
+void engine_activity_bind(struct draft *draft, struct engine_node *node,
+                          struct xml_element *element, struct draft_place tag, struct span binding,
+                          enum xml_namespace space)
+{
+    node->called_here = span_is(binding, "deployment");
+    if (binding.count == 0 || span_is(binding, "latest") || node->called_here) {
+        return;
+    }
+    if (!span_is(binding, "versionTag")) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "binding", element,
+                             "nobody knows the binding \"%.*s\"", SPAN_ARG(binding));
+        return;
+    }
+    node->called_tag =
+        engine_draft_attribute(draft, tag.element, space, tag.attribute, ENGINE_DIALECT_AUTO);
+    if (node->called_tag == NULL) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "binding", element,
+                             "is bound to a version tag, but does not say which");
     }
 }
 
@@ -239,6 +255,13 @@ static void check_call(struct draft *draft, struct engine_node *node, struct xml
         engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
                              "calls %.*s \"%.*s\" (line %u), which is no process",
                              SPAN_ARG(id->element->name), SPAN_ARG(id->text), id->element->line);
+    }
+    if (node->called_here && id == NULL) {
+        engine_draft_problem(draft, ENGINE_WARNING, "binding", element,
+                             "the newest version is called: a deployment is one file, and this one "
+                             "does not hold \"%.*s\"",
+                             SPAN_ARG(called));
+        node->called_here = false;
     }
     node->propagate_all = node->propagate_in && node->propagate_out;
 }

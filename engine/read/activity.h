@@ -29,4 +29,12 @@ void engine_activity_finish(struct draft *draft, struct engine_node *node,
 bool engine_activity_script_dialect(struct span format, struct span text,
                                     enum engine_dialect *dialect);
 
+/*
+ * How a call activity chooses among the versions of what it calls, in the vendors' words: latest,
+ * deployment or versionTag, the tag standing at `tag`.
+ */
+void engine_activity_bind(struct draft *draft, struct engine_node *node,
+                          struct xml_element *element, struct draft_place tag, struct span binding,
+                          enum xml_namespace space);
+
 #endif

@@ -320,8 +320,10 @@ static void describe_process(struct draft *draft, struct draft_process *process)
     struct engine_process *model = process->model;
     model->id = engine_draft_keep(draft, engine_xml_id(element));
     model->name = engine_draft_keep(draft, engine_xml_attribute(element, XML_NONE, "name"));
-    model->version_tag =
-        engine_draft_keep(draft, engine_xml_attribute(element, XML_CAMUNDA, "versionTag"));
+    struct xml_element *tag = engine_extension(element, NULL, XML_ZEEBE, "versionTag");
+    model->version_tag = engine_draft_keep(
+        draft, tag != NULL ? engine_xml_attribute(tag, XML_NONE, "value")
+                           : engine_xml_attribute(element, XML_CAMUNDA, "versionTag"));
     model->is_global_task = global_kind_of(element) < ENGINE_KIND_COUNT;
     model->executable =
         !model->is_global_task && engine_xml_bool(element, XML_NONE, "isExecutable", true);

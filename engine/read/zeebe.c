@@ -2,6 +2,7 @@
  * zeebe.c: the extension elements of Camunda 8 (Zeebe), namespace
  * http://camunda.org/schema/zeebe/1.0.
  */
+#include "engine/read/activity.h"
 #include "engine/read/extension.h"
 
 static void read_task_definition(struct draft *draft, struct engine_node *node,
@@ -48,13 +49,8 @@ static void read_called_element(struct draft *draft, struct engine_node *node,
     const struct engine_expression *process =
         engine_draft_attribute(draft, called, XML_NONE, "processId", ENGINE_DIALECT_AUTO);
     node->called = process == NULL ? node->called : process;
-    struct span binding = engine_xml_attribute(called, XML_NONE, "bindingType");
-    if (binding.count > 0 && !span_is(binding, "latest")) {
-        engine_draft_problem(draft, ENGINE_WARNING, "binding", element,
-                             "the newest version is called: the binding \"%.*s\" needs versions "
-                             "that are not kept by deployment or tag",
-                             SPAN_ARG(binding));
-    }
+    engine_activity_bind(draft, node, element, (struct draft_place){called, "versionTag"},
+                         engine_xml_attribute(called, XML_NONE, "bindingType"), XML_NONE);
     node->propagate_in = engine_xml_bool(called, XML_NONE, "propagateAllParentVariables", true);
     node->propagate_out = engine_xml_bool(called, XML_NONE, "propagateAllChildVariables", true);
 }

@@ -179,6 +179,15 @@ static void write_attributes(struct bpmn_writing *bpmn, const struct engine_node
         flag(bpmn, "cancelRemainingInstances", !node->lets_finish, true);
     }
     spelled(bpmn, "calledElement", node->called);
+    if (node->called_version > 0) {
+        engine_markup_word(markup, "camunda:calledElementBinding", "version");
+        quantity(bpmn, "camunda:calledElementVersion", node->called_version);
+    } else if (node->called_here) {
+        engine_markup_word(markup, "camunda:calledElementBinding", "deployment");
+    } else if (node->called_tag != NULL) {
+        engine_markup_word(markup, "camunda:calledElementBinding", "versionTag");
+        spelled(bpmn, "camunda:calledElementVersionTag", node->called_tag);
+    }
 }
 
 /* ---- extension elements ---- */

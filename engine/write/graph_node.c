@@ -366,6 +366,10 @@ static void put_task(struct config *config)
 
 static void put_call(struct config *config)
 {
+    const struct engine_node *node = config->node;
+    if (node->called_version > 0 || node->called_here || node->called_tag != NULL) {
+        engine_write_refuse(config->writing, node, "a certain version of what is called");
+    }
     put_expression(config, "process", config->node->called);
     put_flag(config, "propagate_in", config->node->propagate_in, true);
     put_flag(config, "propagate_out", config->node->propagate_out, true);

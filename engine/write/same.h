@@ -147,6 +147,9 @@ static inline void same_activity(struct same *same, const struct engine_node *x,
     SAME_EXPRESSION(same, x, y, rule.version);
     SAME_VALUE(same, x, y, rule.shape);
     SAME_EXPRESSION(same, x, y, called);
+    SAME_VALUE(same, x, y, called_version);
+    SAME_VALUE(same, x, y, called_here);
+    SAME_EXPRESSION(same, x, y, called_tag);
     SAME_VALUE(same, x, y, propagate_all);
     SAME_VALUE(same, x, y, propagate_in);
     SAME_VALUE(same, x, y, propagate_out);

@@ -1,7 +1,7 @@
 /*
  * world.c: see world.h.
  */
-#include "tests/conformance/world.h"
+#include "tests/conformance/world_checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "proto/wire/writer.h"
 
 #define WORLD_ARENA_BYTES (1u << 30)
-#define TURN_ARENA_BYTES  (256u << 20)
 #define WORLD_TURNS_MAX   100000u
 #define DEFAULT_MODULES   "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"}]"
 
@@ -32,6 +31,19 @@ static const struct engine_process *find_process(const struct engine_library *se
     const struct engine_process *process =
         engine_definition_find(version == 1 ? world->definition : world->newer[version - 2], id);
     return process != NULL && (id.count == 0 || span_equal(process->id, id)) ? process : NULL;
+}
+
+static const struct engine_process *
+find_tagged(const struct engine_library *self, struct span project, struct span id, struct span tag)
+{
+    const struct world *world = (const struct world *)self;
+    for (uint32_t version = world->newer_count + 1; version > 0; version--) {
+        const struct engine_process *process = find_process(self, project, id, version);
+        if (process != NULL && span_equal(process->version_tag, tag)) {
+            return process;
+        }
+    }
+    return NULL;
 }
 
 static const struct engine_modules *find_modules(const struct engine_library *self,
@@ -54,17 +66,6 @@ static struct span value_of(struct world *world, const char *json)
     }
     ASSERT(result == RESULT_OK);
     return value;
-}
-
-static const char *json_of(struct world *world, struct span value)
-{
-    struct span text;
-    if (value.count == 0) {
-        return "";
-    }
-    enum result result = json_from_wire(value, JSON_COMPACT, &world->arena, &text);
-    ASSERT(result == RESULT_OK);
-    return (const char *)arena_copy(&world->arena, text).bytes;
 }
 
 static void print_problems(struct engine_report *report)
@@ -104,7 +105,8 @@ void world_open(struct world *world, const char *text, const char *modules)
 {
     struct engine_report report;
     memset(world, 0, sizeof *world);
-    world->library = (struct engine_library){.process = find_process, .modules = find_modules};
+    world->library = (struct engine_library){
+        .process = find_process, .tagged = find_tagged, .modules = find_modules};
     world->now_ms = WORLD_CLOCK_START_MS;
     arena_init(&world->arena, 64u << 10, WORLD_ARENA_BYTES);
     world->definition = read_definition(text, 1);
@@ -132,168 +134,6 @@ void world_close(struct world *world)
         engine_definition_free(world->newer[i]);
     }
     arena_release(&world->arena);
-}
-
-/* ---- the standing checks ---- */
-
-static void check_conserved(const struct engine_execution *execution)
-{
-    uint32_t tokens = 0;
-    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
-                     ENGINE_LINK_ALL)) {
-        uint32_t live = scope->tokens.count;
-        for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &scope->tokens,
-                         ENGINE_LINK_IN_SCOPE)) {
-            live -= token->guard;
-        }
-        for (ENGINE_EACH(const struct engine_join_tokens, join, &execution->joins, &scope->joins,
-                         ENGINE_LINK_FIRST)) {
-            ASSERT(join->count > 0 || join->taken);
-            live += join->count;
-        }
-        ASSERT(live == scope->live);
-        tokens += scope->tokens.count;
-    }
-    ASSERT(tokens == execution->token_count);
-    ASSERT(tokens == execution->ready.count + execution->parked.count);
-}
-
-static struct span encoded(const struct engine_execution *execution, struct arena *arena)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, arena, 1024);
-    engine_encode(execution, &writer);
-    ASSERT(!arena->overflowed);
-    return wire_writer_span(&writer);
-}
-
-static void expect_same(const char *what, struct span left, struct span right)
-{
-    if (span_equal(left, right)) {
-        return;
-    }
-    struct arena arena;
-    struct span a = SPAN_EMPTY, b = SPAN_EMPTY;
-    arena_init(&arena, 65536, 1u << 28);
-    (void)!json_from_wire(left, JSON_COMPACT, &arena, &a);
-    (void)!json_from_wire(right, JSON_COMPACT, &arena, &b);
-    fprintf(stderr, "%s:\n live: %.*s\nother: %.*s\n", what, SPAN_ARG(a), SPAN_ARG(b));
-    arena_release(&arena);
-    ASSERT_UNREACHABLE();
-}
-
-/* The reply and the human tasks, as one value. */
-static struct span looks(const struct engine_execution *execution, struct arena *arena)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, arena, 1024);
-    wire_write_array(&writer, 2);
-    size_t mark = wire_open_map(&writer);
-    wire_close_map(&writer, mark, engine_reply_pairs(execution, &writer));
-    mark = wire_open_array(&writer);
-    wire_close_array(&writer, mark, engine_tasks(execution, &writer));
-    return wire_writer_span(&writer);
-}
-
-static void check_standing(struct world *world, const struct engine_output *output)
-{
-    struct arena arena;
-    struct wire_writer events;
-    struct engine_execution *copy;
-    arena_init(&arena, 65536, TURN_ARENA_BYTES);
-    wire_writer_init(&events, &arena, 1024);
-    engine_events_encode(output->events, output->event_count, &events);
-    enum result result = engine_replay(&world->library, wire_writer_span(&events),
-                                       output->first_event_sequence, &world->shadow);
-    ASSERT(result == RESULT_OK);
-    struct span live = encoded(world->execution, &arena);
-    expect_same("apply over events", live, encoded(world->shadow, &arena));
-    result = engine_decode(&world->library, live, &copy);
-    ASSERT(result == RESULT_OK);
-    expect_same("decode(encode)", live, encoded(copy, &arena));
-    expect_same("what callers see", looks(world->execution, &arena), looks(copy, &arena));
-    ASSERT(engine_next_due_ms(copy) == engine_next_due_ms(world->execution));
-    engine_free(copy);
-    check_conserved(world->execution);
-    arena_release(&arena);
-}
-
-/* ---- the twin: decoded from the bytes of just before, it must do what the live one does ---- */
-
-static struct engine_execution *make_twin(struct world *world)
-{
-    struct arena arena;
-    struct engine_execution *twin;
-    arena_init(&arena, 65536, TURN_ARENA_BYTES);
-    if (world->execution->run == 0) { /* nothing to store before the start */
-        arena_release(&arena);
-        return NULL;
-    }
-    enum result result = engine_decode(&world->library, encoded(world->execution, &arena), &twin);
-    ASSERT(result == RESULT_OK);
-    arena_release(&arena);
-    return twin;
-}
-
-static void write_effect(const struct engine_effect *effect, struct wire_writer *writer)
-{
-    wire_write_array(writer, 6);
-    wire_write_int(writer, effect->kind);
-    switch (effect->kind) {
-    case ENGINE_EFFECT_CALL:
-        wire_write_int(writer, effect->as.call.token);
-        wire_write_int(writer, effect->as.call.attempt);
-        wire_write_string(writer, effect->as.call.idempotency_key);
-        wire_write_string(writer, effect->as.call.traceparent);
-        wire_write_value(writer, effect->as.call.body);
-        return;
-    case ENGINE_EFFECT_CANCEL_CALL:
-        wire_write_int(writer, effect->as.cancel.token);
-        wire_write_int(writer, effect->as.cancel.attempt);
-        break;
-    case ENGINE_EFFECT_PUBLISH:
-        wire_write_string(writer, effect->as.publish.id);
-        wire_write_string(writer, effect->as.publish.name);
-        wire_write_string(writer, effect->as.publish.correlation_key);
-        wire_write_bool(writer, effect->as.publish.is_signal);
-        wire_write_value(writer, effect->as.publish.payload);
-        return;
-    case ENGINE_EFFECT_AUDIT:
-        wire_write_int(writer, effect->as.audit.revision);
-        wire_write_value(writer, effect->as.audit.message);
-        break;
-    case ENGINE_EFFECT_SEGMENT_END:
-    case ENGINE_EFFECT_STEP_DONE:
-        wire_write_nil(writer);
-        wire_write_value(writer, effect->as.segment.snapshot);
-        break;
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        wire_write_nil(writer);
-    }
-}
-
-/* All that came out of a call, as one value. */
-static struct span outcome(const struct engine_output *output, struct arena *arena)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, arena, 4096);
-    wire_write_array(&writer, 2);
-    wire_write_array(&writer, output->event_count);
-    engine_events_encode(output->events, output->event_count, &writer);
-    wire_write_array(&writer, output->effect_count);
-    for (uint32_t i = 0; i < output->effect_count; i++) {
-        write_effect(&output->effects[i], &writer);
-    }
-    return wire_writer_span(&writer);
-}
-
-static void expect_same_outcome(const struct engine_output *live, const struct engine_output *twin)
-{
-    struct arena arena;
-    arena_init(&arena, 65536, TURN_ARENA_BYTES);
-    expect_same("a twin from the bytes", outcome(live, &arena), outcome(twin, &arena));
-    arena_release(&arena);
 }
 
 static void count_step(void *owner, struct engine_execution *execution,
@@ -399,7 +239,7 @@ static void after_step(void *owner, struct engine_execution *execution,
     struct world *world = owner;
     struct arena arena;
     struct wire_writer writer;
-    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    arena_init(&arena, 65536, WORLD_TURN_BYTES);
     wire_writer_init(&writer, &arena, 512);
     engine_step_encode(execution, &step->as.step, &writer);
     size_t offset;
@@ -423,9 +263,9 @@ static void advance(struct world *world)
         struct arena arena;
         struct engine_output output;
         ASSERT(turns < WORLD_TURNS_MAX);
-        arena_init(&arena, 65536, TURN_ARENA_BYTES);
+        arena_init(&arena, 65536, WORLD_TURN_BYTES);
         engine_output_init(&output, &arena);
-        struct engine_execution *twin = make_twin(world);
+        struct engine_execution *twin = world_twin(world);
         world->steps_of_turn = 0;
         enum result result =
             engine_advance(world->execution, world->now_ms, 1, after_step, world, &output, &more);
@@ -438,14 +278,16 @@ static void advance(struct world *world)
                                 &twin_more);
         ASSERT(result == RESULT_OK && twin_more == more);
         ASSERT(world->steps_of_turn == twin_steps);
-        expect_same_outcome(&output, &twin_output);
-        expect_same("the twin itself", encoded(world->execution, &arena), encoded(twin, &arena));
+        world_expect_same_outcome(&output, &twin_output);
+        world_expect_same("the twin itself", world_encoded(world->execution, &arena),
+                          world_encoded(twin, &arena));
         engine_free(twin);
-        check_standing(world, &output);
+        world_check(world, &output);
         take_effects(world, &output);
         if (output.effect_count > 0 &&
             output.effects[output.effect_count - 1].kind == ENGINE_EFFECT_SEGMENT_END) {
-            expect_same("snapshot", encoded(world->execution, &arena), world->last_snapshot);
+            world_expect_same("snapshot", world_encoded(world->execution, &arena),
+                              world->last_snapshot);
         }
         arena_release(&arena);
     }
@@ -455,18 +297,19 @@ static enum result accept(struct world *world, struct engine_input *input)
 {
     struct arena arena;
     struct engine_output output;
-    arena_init(&arena, 65536, TURN_ARENA_BYTES);
+    arena_init(&arena, 65536, WORLD_TURN_BYTES);
     engine_output_init(&output, &arena);
     input->now_ms = world->now_ms;
-    struct engine_execution *twin = make_twin(world);
+    struct engine_execution *twin = world_twin(world);
     enum result result = engine_accept(world->execution, input, &output);
     if (twin != NULL) {
         struct engine_output twin_output;
         engine_output_init(&twin_output, &arena);
         enum result twin_result = engine_accept(twin, input, &twin_output);
         ASSERT(twin_result == result && twin_output.error == output.error);
-        expect_same_outcome(&output, &twin_output);
-        expect_same("the twin itself", encoded(world->execution, &arena), encoded(twin, &arena));
+        world_expect_same_outcome(&output, &twin_output);
+        world_expect_same("the twin itself", world_encoded(world->execution, &arena),
+                          world_encoded(twin, &arena));
         engine_free(twin);
     }
     ASSERT(result == RESULT_OK || (result == RESULT_INVALID && output.error != PROTO_ERROR_NONE) ||
@@ -476,7 +319,7 @@ static enum result accept(struct world *world, struct engine_input *input)
     world->refusal = arena_copy(&world->arena, output.error_message);
     world->error_details = arena_copy(&world->arena, output.error_details);
     if (world->execution->run > 0) { /* else it was refused before anything was */
-        check_standing(world, &output);
+        world_check(world, &output);
     }
     take_effects(world, &output);
     arena_release(&arena);
@@ -530,29 +373,6 @@ bool world_signal(struct world *world, const char *name, const char *payload)
     struct engine_input input = {
         .kind = ENGINE_IN_SIGNAL, .name = span_text(name), .payload = value_of(world, payload)};
     return accept(world, &input) == RESULT_OK;
-}
-
-const char *world_subscriptions(struct world *world)
-{
-    struct wire_writer writer;
-    char text[1024] = "";
-    size_t used = 0;
-    wire_writer_init(&writer, &world->arena, 256);
-    uint32_t count = engine_subscriptions(world->execution, &writer);
-    struct wire_cursor cursor = wire_cursor(wire_writer_span(&writer));
-    struct span entry;
-    for (uint32_t i = 0; i < count && wire_take(&cursor, &entry) == RESULT_OK; i++) {
-        struct span key = wire_string_or(wire_find_text(entry, "correlationKey"), "");
-        int length =
-            snprintf(text + used, sizeof text - used, "%s%.*s:%.*s:%.*s%s%.*s", i > 0 ? " " : "",
-                     SPAN_ARG(wire_string_or(wire_find_text(entry, "taskId"), "")),
-                     SPAN_ARG(wire_string_or(wire_find_text(entry, "kind"), "")),
-                     SPAN_ARG(wire_string_or(wire_find_text(entry, "name"), "")),
-                     key.count > 0 ? "/" : "", SPAN_ARG(key));
-        used += (size_t)length;
-        ASSERT(used < sizeof text);
-    }
-    return (const char *)arena_format(&world->arena, "%s", text).bytes;
 }
 
 void world_start(struct world *world, const char *request, const char *execution)
@@ -682,14 +502,6 @@ bool world_import(struct world *world, const char *foreign)
     return false;
 }
 
-const char *world_blocks(struct world *world)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, &world->arena, 256);
-    return engine_blocks(world->execution, &writer) ? json_of(world, wire_writer_span(&writer))
-                                                    : "";
-}
-
 static void fire(struct world *world)
 {
     struct engine_input input = {.kind = ENGINE_IN_TIMER};
@@ -718,8 +530,8 @@ void world_crash(struct world *world)
 {
     struct arena arena;
     struct engine_output output;
-    arena_init(&arena, 65536, TURN_ARENA_BYTES);
-    struct span bytes = encoded(world->execution, &arena);
+    arena_init(&arena, 65536, WORLD_TURN_BYTES);
+    struct span bytes = world_encoded(world->execution, &arena);
     engine_free(world->execution);
     enum result result = engine_decode(&world->library, bytes, &world->execution);
     ASSERT(result == RESULT_OK);
@@ -729,139 +541,8 @@ void world_crash(struct world *world)
     engine_output_init(&output, &arena);
     result = engine_recover(world->execution, &output);
     ASSERT(result == RESULT_OK);
-    check_standing(world, &output);
+    world_check(world, &output);
     take_effects(world, &output);
     arena_release(&arena);
     advance(world);
-}
-
-/* ---- looking ---- */
-
-static const char *text_of(struct world *world, const struct wire_writer *writer)
-{
-    struct span text = writer->count > 0 ? span_of(writer->bytes, writer->count - 1)
-                                         : SPAN_EMPTY; /* without a last blank */
-    return (const char *)arena_copy(&world->arena, text).bytes;
-}
-
-const char *world_trace(struct world *world)
-{
-    struct wire_writer steps, text;
-    struct span entry;
-    wire_writer_init(&steps, &world->arena, 4096);
-    engine_steps(world->execution, &steps);
-    wire_writer_init(&text, &world->arena, 1024);
-    struct wire_map_walk walk = wire_array_begin(wire_writer_span(&steps));
-    while (wire_array_next(&walk, &entry)) {
-        wire_write_raw(&text, wire_string_or(wire_find_text(entry, "taskId"), "?"));
-        wire_write_raw(&text, span_text(" "));
-    }
-    return text_of(world, &text);
-}
-
-const char *world_waiting(struct world *world)
-{
-    struct wire_writer pairs, text;
-    struct span entry;
-    wire_writer_init(&pairs, &world->arena, 1024);
-    size_t mark = wire_open_map(&pairs);
-    uint32_t count = engine_reply_pairs(world->execution, &pairs);
-    wire_close_map(&pairs, mark, count);
-    wire_writer_init(&text, &world->arena, 256);
-    struct wire_map_walk walk =
-        wire_array_begin(wire_find_text(wire_writer_span(&pairs), "waiting"));
-    while (wire_array_next(&walk, &entry)) {
-        wire_write_raw(&text, wire_string_or(wire_find_text(entry, "taskId"), "?"));
-        wire_write_raw(&text, span_text(":"));
-        wire_write_raw(&text, wire_string_or(wire_find_text(entry, "kind"), "?"));
-        wire_write_raw(&text, span_text(" "));
-    }
-    return text_of(world, &text);
-}
-
-const char *world_open_calls(struct world *world)
-{
-    struct wire_writer text;
-    wire_writer_init(&text, &world->arena, 256);
-    for (uint32_t i = 0; i < world->call_count; i++) {
-        if (world->calls[i].open) {
-            wire_write_raw(&text, world->calls[i].task_id);
-            wire_write_raw(&text, span_text(" "));
-        }
-    }
-    return text_of(world, &text);
-}
-
-uint8_t world_state(const struct world *world)
-{
-    struct engine_view view;
-    engine_look(world->execution, &view);
-    return view.state;
-}
-
-const char *world_lifecycle(const struct world *world)
-{
-    struct engine_view view;
-    engine_look(world->execution, &view);
-    return engine_lifecycle_name(view.lifecycle);
-}
-
-static struct span error_part(struct world *world, const char *key)
-{
-    struct wire_writer pairs;
-    wire_writer_init(&pairs, &world->arena, 1024);
-    size_t mark = wire_open_map(&pairs);
-    uint32_t count = engine_reply_pairs(world->execution, &pairs);
-    wire_close_map(&pairs, mark, count);
-    return arena_copy(
-        &world->arena,
-        wire_string_or(wire_find_text(wire_find_text(wire_writer_span(&pairs), "error"), key), ""));
-}
-
-const char *world_error(struct world *world)
-{
-    return (const char *)error_part(world, "code").bytes;
-}
-const char *world_error_message(struct world *world)
-{
-    return (const char *)error_part(world, "message").bytes;
-}
-
-static struct span follow(struct span value, const char *path)
-{
-    while (*path != '\0' && value.count > 0) {
-        size_t count = strcspn(path, ".");
-        value = wire_find(value, span_of(path, count));
-        path += count + (path[count] == '.');
-    }
-    return value;
-}
-
-const char *world_value(struct world *world, const char *path)
-{
-    return json_of(world, follow(encoded(world->execution, &world->arena), path));
-}
-
-const char *world_call_value(struct world *world, const char *task_id, const char *path)
-{
-    for (uint32_t i = world->call_count; i > 0; i--) {
-        if (span_is(world->calls[i - 1].task_id, task_id)) {
-            return json_of(world, follow(world->calls[i - 1].call.body, path));
-        }
-    }
-    return "";
-}
-
-bool world_logged(struct world *world, const char *text)
-{
-    struct span entry;
-    struct wire_map_walk walk =
-        wire_array_begin(wire_find_text(encoded(world->execution, &world->arena), "logs"));
-    while (wire_array_next(&walk, &entry)) {
-        struct span message = wire_string_or(wire_find_text(entry, "message"), "");
-        if (memmem(message.bytes, message.count, text, strlen(text)) != NULL) {
-            return true;
-        }
-    }
-    return false;
 }

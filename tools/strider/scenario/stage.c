@@ -36,6 +36,20 @@ static const struct engine_process *find_process(const struct engine_library *se
     return NULL;
 }
 
+static const struct engine_process *
+find_tagged(const struct engine_library *self, struct span project, struct span id, struct span tag)
+{
+    const struct stage *stage = (const struct stage *)self;
+    const struct engine_process *found = NULL;
+    (void)project;
+    for (uint32_t i = 0; i < stage->scenario->definition_count; i++) {
+        const struct engine_process *process =
+            engine_definition_find(stage->scenario->definitions[i], id);
+        found = process != NULL && span_equal(process->version_tag, tag) ? process : found;
+    }
+    return found;
+}
+
 static const struct engine_modules *find_modules(const struct engine_library *self,
                                                  struct span project)
 {
@@ -199,6 +213,7 @@ bool stage_open(struct stage *stage, const struct scenario *scenario, struct are
                 struct scenario_outcome *outcome)
 {
     *stage = (struct stage){.library = {.process = find_process,
+                                        .tagged = find_tagged,
                                         .modules = find_modules,
                                         .decision = find_decision,
                                         .zone = find_zone},
