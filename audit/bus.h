@@ -22,7 +22,7 @@
 
 #define AUDIT_WINDOW_MAX        65536u
 #define AUDIT_MESSAGE_BYTES_MAX (64u << 20) /* of a body; larger ones are cut, and said to be */
-#define AUDIT_UNSETTLED_BYTES   (16u << 20) /* bodies under way, unless it is one alone */
+#define AUDIT_UNSETTLED_BYTES   (16u << 20) /* bodies under way: with them nothing more is taken */
 #define AUDIT_REASON_BYTES      200u
 #define AUDIT_CONTENT_TYPE      "application/json"
 
@@ -94,7 +94,8 @@ struct audit_source_ops {
     /*
      * Each PROTO_BUS_RECEIVED is settled once by its number, in any order; of a message whose
      * connection is lost by now that does nothing, and it comes again. At most `window` messages
-     * are unsettled: the others wait at the broker. Any thread.
+     * are unsettled, and none comes while those have AUDIT_UNSETTLED_BYTES or more: the others wait
+     * at the broker. Any thread.
      */
     void (*settle)(struct audit_source *self, uint64_t number, enum audit_outcome outcome);
     const struct audit_source_counters *(*counters)(const struct audit_source *self);

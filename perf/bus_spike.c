@@ -1,8 +1,9 @@
 /*
  * bus_spike.c: the audit pipeline beside its bare ceilings, in alternating rounds of one run: our
- * bus drain beside a loop of Proton that only sends, and the consumer beside its own source with no
- * database, and beside psql that only inserts the same rows, many a statement. With RabbitMQ and
- * PostgreSQL of its own; docs/performance.md.
+ * bus drain beside a loop of Proton that only sends, and the consumer, for each database that is
+ * installed, beside its own source with no database, beside its index with no broker, and beside
+ * the database's own client that only inserts the same rows, many a statement. With RabbitMQ,
+ * PostgreSQL and MariaDB of its own; docs/performance.md.
  *
  *   bus_spike [MESSAGES [ROUNDS]]        (20000, 3)
  */
@@ -39,25 +40,67 @@
 
 enum {
     WINDOW = 1024,
-    LOGS = 4,
+    LOGS = 10, /* of an execution: of one of ten steps */
     BATCH = 8,
     PATIENCE_MS = 600000,
+    ROUNDS_MAX = 64,
     STATEMENT_ROWS = 500,
-    SOURCE_WINDOW = 2000
+    APPLY_MESSAGES = 1000,
+    SOURCE_WINDOW = 4096
 };
 
+static void psql(const char *option, const char *argument);
+static void mariadb_client(const char *option, const char *argument);
+
+/* How long the rounds of one side took. A machine with other work slows some of them down: the
+ * median counts. */
+struct times {
+    double seconds[ROUNDS_MAX];
+    uint32_t count;
+};
+
+/* A database, and how long each side took with it. */
+struct target {
+    const char *name;
+    const char *driver;
+    const char *schema;
+    bool (*installed)(void);
+    bool (*start)(struct server *server);
+    void (*client)(const char *option, const char *argument);
+    struct server server;
+    char connection[256];
+    struct times source, consumer, index, inserts;
+};
+
+static struct target targets[] = {
+    {.name = "PostgreSQL",
+     .driver = "PostgreSQL Unicode",
+     .schema = "postgres",
+     .installed = server_postgresql_installed,
+     .start = server_postgresql_start,
+     .client = psql},
+    {.name = "MariaDB",
+     .driver = "MariaDB Unicode",
+     .schema = "pipeline",
+     .installed = server_mariadb_installed,
+     .start = server_mariadb_start,
+     .client = mariadb_client},
+};
+enum { TARGETS = 2 };
+_Static_assert(sizeof targets / sizeof targets[0] == TARGETS, "all of them");
+
 static struct server broker;
-static struct server database;
 static char directory[64];
 static char url[96];
-static char connection[256];
 static uint32_t messages;
 
 static void must(bool holds, const char *what)
 {
     if (!holds) {
         fprintf(stderr, "bus_spike: %s\n", what);
-        server_remove(&database);
+        for (size_t i = 0; i < TARGETS; i++) {
+            server_remove(&targets[i].server);
+        }
         server_rabbitmq_remove(&broker);
         _exit(1);
     }
@@ -104,12 +147,29 @@ static struct span message_json(struct arena *arena, uint32_t number)
     return arena_format(arena, "%.*s%s}", SPAN_ARG(text), ended ? "]" : "");
 }
 
+static struct arena bodies_arena;
+static struct span *bodies; /* made once: the bare sender only sends */
+
+static void make_bodies(void)
+{
+    struct arena arena;
+    arena_init(&arena, 1u << 20, 16u << 20);
+    arena_init(&bodies_arena, 1u << 20, (size_t)messages * 4096 + (1u << 20));
+    bodies = calloc(messages, sizeof *bodies);
+    must(bodies != NULL, "no memory");
+    for (uint32_t number = 0; number < messages; number++) {
+        arena_clear(&arena);
+        bodies[number] = arena_copy(&bodies_arena, message_json(&arena, number));
+        must(bodies[number].count > 0, "no memory");
+    }
+    arena_release(&arena);
+}
+
 /* ---- the bare sender ---- */
 
 struct bare {
     pn_message_t *message;
     pn_rwbytes_t buffer;
-    struct arena arena;
     uint32_t sent;
     uint32_t settled;
     double begin_s;
@@ -119,8 +179,7 @@ static void bare_send(struct bare *bare, pn_link_t *link)
 {
     while (bare->sent < messages && bare->sent - bare->settled < WINDOW &&
            pn_link_credit(link) > 0) {
-        arena_clear(&bare->arena);
-        struct span body = message_json(&bare->arena, bare->sent);
+        struct span body = bodies[bare->sent];
         pn_message_clear(bare->message);
         pn_message_set_durable(bare->message, true);
         pn_message_set_content_type(bare->message, AUDIT_CONTENT_TYPE);
@@ -170,7 +229,6 @@ static double run_bare(void)
 {
     struct bare bare = {.message = pn_message()};
     char address[PN_MAX_ADDR];
-    arena_init(&bare.arena, 65536, 1u << 20);
     pn_proactor_t *proactor = pn_proactor();
     pn_connection_t *peer = pn_connection();
     pn_transport_t *transport = pn_transport();
@@ -191,11 +249,19 @@ static double run_bare(void)
     pn_proactor_free(proactor);
     pn_message_free(bare.message);
     free(bare.buffer.start);
-    arena_release(&bare.arena);
     return seconds;
 }
 
 /* ---- the drain ---- */
+
+static struct span message_value(struct arena *arena, uint32_t number)
+{
+    struct span map = SPAN_EMPTY;
+    struct json_error error;
+    must(json_to_wire(bodies[number], 64, arena, &map, &error) == RESULT_OK,
+         "a message is no JSON");
+    return map;
+}
 
 static void write_journal(struct storage_journal *journal)
 {
@@ -207,14 +273,10 @@ static void write_journal(struct storage_journal *journal)
         arena_clear(&arena);
         wire_writer_init(&batch, &arena, 16384);
         for (int i = 0; i < BATCH && number < messages; i++, number++) {
-            struct span map;
-            struct json_error error;
-            must(json_to_wire(message_json(&arena, number), 64, &arena, &map, &error) == RESULT_OK,
-                 "a message is no JSON");
             struct proto_record record = {.kind = PROTO_RECORD_AUDIT,
                                           .execution_id = span_text("x"),
                                           .number = number,
-                                          .body = map};
+                                          .body = message_value(&arena, number)};
             record_write(&batch, &record);
         }
         must(journal->ops->append(journal, wire_writer_span(&batch), &position) == RESULT_OK,
@@ -332,7 +394,7 @@ static enum result open_index(void *owner, struct storage_index **out)
     return storage_odbc_index_open(&options, out, why);
 }
 
-static double run_consumer(void)
+static double run_consumer(struct target *target)
 {
     struct actor_loop loop;
     struct audit_source *source = NULL;
@@ -342,7 +404,7 @@ static double run_consumer(void)
     char reason[AUDIT_REASON_BYTES];
     char path[128];
     snprintf(path, sizeof path, "%s/aside", directory);
-    must(open_index(connection, &index) == RESULT_OK, "the tables cannot be made");
+    must(open_index(target->connection, &index) == RESULT_OK, "the tables cannot be made");
     index->ops->close(index);
     must(actor_loop_init(&loop, "consumer", 64) == RESULT_OK, "no loop");
     struct audit_amqp_options amqp = {.url = url, .queue = "drained"};
@@ -354,7 +416,7 @@ static double run_consumer(void)
     double begin_cpu_s = cpu_s();
     must(audit_amqp_source_open(&amqp, &options, &source, reason) == RESULT_OK, reason);
     struct actor_consumer_options made = {
-        .source = source, .aside = aside, .open = open_index, .owner = connection};
+        .source = source, .aside = aside, .open = open_index, .owner = target->connection};
     must(actor_consumer_new(&made, &consumer) == RESULT_OK, "no consumer");
     actor_loop_settle(&loop, actor_consumer_turn, consumer);
     must(actor_loop_start(&loop) == RESULT_OK, "no thread");
@@ -375,19 +437,83 @@ static double run_consumer(void)
     return seconds;
 }
 
-/* ---- psql ---- */
+/* ---- the index alone ---- */
+
+/* What the consumer does with a database, with no broker beside it. */
+static double run_index(struct target *target)
+{
+    static struct span values[APPLY_MESSAGES];
+    struct storage_index *index = NULL;
+    struct arena arena;
+    double seconds = 0;
+    arena_init(&arena, 1u << 20, 64u << 20);
+    must(open_index(target->connection, &index) == RESULT_OK, "the tables cannot be used");
+    for (uint32_t number = 0; number < messages;) {
+        size_t count = 0;
+        arena_clear(&arena);
+        while (count < APPLY_MESSAGES && number < messages) {
+            values[count++] = message_value(&arena, number++);
+        }
+        double begin_s = now_s();
+        must(index->ops->apply(index, values, count, STORAGE_NO_POSITION) == RESULT_OK,
+             "the database does not take it");
+        seconds += now_s() - begin_s;
+    }
+    index->ops->close(index);
+    arena_release(&arena);
+    return seconds;
+}
+
+/* ---- the databases' own clients ---- */
 
 static void psql(const char *option, const char *argument)
 {
     char program[256];
     char port[8];
-    snprintf(port, sizeof port, "%u", (unsigned)database.port);
+    struct server *server = &targets[0].server;
+    snprintf(port, sizeof port, "%u", (unsigned)server->port);
     const char *const arguments[] = {
         program,   "-q", "-X",       "-h", "127.0.0.1",       "-p",   port,     "-U",
         "strider", "-d", "postgres", "-v", "ON_ERROR_STOP=1", option, argument, NULL};
     must(server_find("psql", "/usr/lib/postgresql/*/bin/psql", program) &&
-             server_run(&database, arguments),
+             server_run(server, arguments),
          "psql failed");
+}
+
+static void mariadb_client(const char *option, const char *argument)
+{
+    char program[256];
+    char port[16];
+    char statement[256];
+    struct server *server = &targets[1].server;
+    bool is_file = strcmp(option, "-f") == 0;
+    snprintf(port, sizeof port, "--port=%u", (unsigned)server->port);
+    snprintf(statement, sizeof statement, "%s%s", is_file ? "source " : "", argument);
+    const char *const arguments[] = {program,
+                                     "--no-defaults",
+                                     "--host=127.0.0.1",
+                                     port,
+                                     "--user=strider",
+                                     "--password=secret",
+                                     "--batch",
+                                     "-e",
+                                     statement,
+                                     "pipeline",
+                                     NULL};
+    must(server_find("mariadb", NULL, program) && server_run(server, arguments), "mariadb failed");
+}
+
+static void empty(const struct target *target)
+{
+    target->client("-c", "TRUNCATE TABLE ExecutionAudits");
+    target->client("-c", "TRUNCATE TABLE ExecutionLogs");
+}
+
+static double run_client(const struct target *target, const char *path)
+{
+    double begin_s = now_s();
+    target->client("-f", path);
+    return now_s() - begin_s;
 }
 
 static void write_rows(FILE *file, const char *table, const char *values, bool logs)
@@ -423,48 +549,55 @@ static void write_sql(const char *path)
     must(fclose(file) == 0, "the statements cannot be written");
 }
 
-static double run_psql(const char *path)
-{
-    psql("-c", "TRUNCATE ExecutionAudits, ExecutionLogs");
-    double begin_s = now_s();
-    psql("-f", path);
-    double seconds = now_s() - begin_s;
-    psql("-c", "TRUNCATE ExecutionAudits, ExecutionLogs");
-    return seconds;
-}
-
 /* ---- all of it ---- */
 
-static void print_pair(const char *what, double ours, double bare, double count)
+static int by_size(const void *a, const void *b)
 {
-    printf("{\"what\":\"%s\",\"throughput\":%.0f,\"ceiling\":%.0f,\"ratio\":%.2f}\n", what,
-           count / ours, count / bare, bare / ours);
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return left < right ? -1 : left > right;
 }
 
-int main(int argc, char **argv)
+static double median(struct times *times)
+{
+    qsort(times->seconds, times->count, sizeof times->seconds[0], by_size);
+    double upper = times->seconds[times->count / 2];
+    return times->count % 2 == 1 ? upper : (upper + times->seconds[times->count / 2 - 1]) / 2;
+}
+
+static void print_pair(const char *what, struct times *ours, struct times *bare, double count)
+{
+    double ours_s = median(ours);
+    double bare_s = median(bare);
+    printf("{\"what\":\"%s\",\"throughput\":%.0f,\"ceiling\":%.0f,\"ratio\":%.2f}\n", what,
+           count / ours_s, count / bare_s, bare_s / ours_s);
+}
+
+static struct storage_journal *journal;
+static struct storage_files *files;
+
+static void start_servers(void)
+{
+    must(server_rabbitmq_installed() && server_rabbitmq_start(&broker),
+         "RabbitMQ is needed (tools/install-dependencies --servers)");
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%u", (unsigned)broker.port);
+    setenv("PGPASSWORD", "secret", 1);
+    for (size_t i = 0; i < TARGETS; i++) {
+        struct target *target = &targets[i];
+        if (target->installed()) {
+            must(target->start(&target->server), "a database did not start");
+            snprintf(target->connection, sizeof target->connection,
+                     "Driver=%s;Server=127.0.0.1;Port=%u;Database=%s;UID=strider;PWD=secret",
+                     target->driver, (unsigned)target->server.port, target->schema);
+        }
+    }
+}
+
+static void open_files(void)
 {
     char path[160];
-    double bare_s = 0;
-    double drain_s = 0;
-    double source_s = 0;
-    double consumer_s = 0;
-    double psql_s = 0;
-    struct storage_files *files = NULL;
-    struct storage_journal *journal = NULL;
     struct storage_journal_options options = {0};
     struct storage_journal_report report;
-    messages = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
-    uint32_t rounds = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
-    must(server_rabbitmq_installed() && server_postgresql_installed(),
-         "RabbitMQ and PostgreSQL are needed (tools/install-dependencies --servers)");
-    must(server_rabbitmq_start(&broker) && server_postgresql_start(&database),
-         "the servers did not start");
-    setenv("PGPASSWORD", "secret", 1);
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%u", (unsigned)broker.port);
-    snprintf(connection, sizeof connection,
-             "Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=%u;Database=postgres;UID=strider;"
-             "PWD=secret",
-             (unsigned)database.port);
     snprintf(directory, sizeof directory, "/tmp/strider-bus-spike-XXXXXX");
     must(mkdtemp(directory) != NULL, "no directory");
     snprintf(path, sizeof path, "%s/journal", directory);
@@ -472,31 +605,90 @@ int main(int argc, char **argv)
              storage_log_open(files, &options, &journal, &report) == RESULT_OK,
          "no journal");
     write_journal(journal);
-    snprintf(path, sizeof path, "%s/rows.sql", database.directory);
-    write_sql(path);
-    for (uint32_t round = 0; round < rounds; round++) {
-        bare_s += run_bare();
-        drain_s += run_drain(journal);
-        source_s += run_source();
-        consumer_s += run_consumer();
-        psql_s += run_psql(path);
-        fprintf(stderr,
-                "round %u: bare %.2f s, drain %.2f s, source alone %.2f s, consumer %.2f s, psql "
-                "%.2f s\n",
-                round + 1, bare_s, drain_s, source_s, consumer_s, psql_s);
-    }
-    print_pair("bus drain, messages/s, beside Proton that only sends", drain_s, bare_s,
-               (double)messages * rounds);
-    print_pair("consumer, messages/s, beside its source with no database", consumer_s, source_s,
-               (double)messages * rounds);
-    print_pair("consumer, rows/s, beside psql that only inserts", consumer_s, psql_s,
-               (double)(messages / 2 * (LOGS + 1)) * rounds);
+}
+
+static void close_all(void)
+{
+    free(bodies);
+    arena_release(&bodies_arena);
     storage_log_close(journal);
     storage_posix_free(files);
-    server_remove(&database);
+    for (size_t i = 0; i < TARGETS; i++) {
+        server_remove(&targets[i].server);
+    }
     server_rabbitmq_remove(&broker);
     struct server place = {0}; /* (a directory without a server) */
     snprintf(place.directory, sizeof place.directory, "%s", directory);
     server_remove(&place);
+}
+
+/* The queues are filled by the senders, and emptied by the receivers. */
+static void run_target(struct target *target, struct times *bare, struct times *drain)
+{
+    char path[160];
+    double bare_now_s = run_bare();
+    double drain_now_s = run_drain(journal);
+    double source_s = run_source();
+    double consumer_s = run_consumer(target);
+    snprintf(path, sizeof path, "%s/rows.sql", target->server.directory);
+    write_sql(path);
+    empty(target);
+    double index_s = run_index(target);
+    empty(target);
+    double client_s = run_client(target, path);
+    empty(target);
+    fprintf(stderr,
+            "%s: bare %.2f s, drain %.2f s, source alone %.2f s, consumer %.2f s, index alone "
+            "%.2f s, client %.2f s\n",
+            target->name, bare_now_s, drain_now_s, source_s, consumer_s, index_s, client_s);
+    bare->seconds[bare->count++] = bare_now_s;
+    drain->seconds[drain->count++] = drain_now_s;
+    target->source.seconds[target->source.count++] = source_s;
+    target->consumer.seconds[target->consumer.count++] = consumer_s;
+    target->index.seconds[target->index.count++] = index_s;
+    target->inserts.seconds[target->inserts.count++] = client_s;
+}
+
+static void print_target(struct target *target)
+{
+    char what[128];
+    double rows = (double)messages / 2 * (LOGS + 1);
+    snprintf(what, sizeof what, "consumer to %s, messages/s, beside its source with no database",
+             target->name);
+    print_pair(what, &target->consumer, &target->source, messages);
+    snprintf(what, sizeof what, "index on %s, rows/s, beside its client that only inserts",
+             target->name);
+    print_pair(what, &target->index, &target->inserts, rows);
+    snprintf(what, sizeof what, "consumer to %s, rows/s, beside its client that only inserts",
+             target->name);
+    print_pair(what, &target->consumer, &target->inserts, rows);
+}
+
+int main(int argc, char **argv)
+{
+    static struct times bare;
+    static struct times drain;
+    messages = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
+    uint32_t rounds = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
+    must(messages >= 2 && rounds >= 1 && rounds <= ROUNDS_MAX / TARGETS,
+         "usage: bus_spike [MESSAGES [ROUNDS]], 1 to 32 rounds");
+    start_servers();
+    make_bodies();
+    open_files();
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < TARGETS; i++) {
+            if (targets[i].connection[0] != '\0') {
+                run_target(&targets[i], &bare, &drain);
+            }
+        }
+    }
+    must(bare.count > 0, "PostgreSQL or MariaDB is needed (tools/install-dependencies --servers)");
+    print_pair("bus drain, messages/s, beside Proton that only sends", &drain, &bare, messages);
+    for (size_t i = 0; i < TARGETS; i++) {
+        if (targets[i].connection[0] != '\0') {
+            print_target(&targets[i]);
+        }
+    }
+    close_all();
     return 0;
 }

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/base/assert.h"
 #include "proto/log.h"
 
 enum {
@@ -24,7 +25,8 @@ enum {
     BACK_OFF_MAX_MS = 10000,
     IDLE_MS = 30000, /* a peer that is silent for so long is gone */
     LEAVE_MS = 3000,
-    STEADY_MS = 10000, /* a link that was up for so long begins with short pauses again */
+    FRAME_BYTES = 4096, /* at most, towards us: the unit of the session's window */
+    STEADY_MS = 10000,  /* a link that was up for so long begins with short pauses again */
 };
 
 #define RABBITMQ         "RabbitMQ"
@@ -99,11 +101,9 @@ static void release(struct amqp_client *client)
     explicit_bzero(&client->place, sizeof client->place);
 }
 
-enum result amqp_client_start(struct amqp_client *client, const struct audit_amqp_options *options,
-                              const struct amqp_role *role, void *owner, audit_counter *connected,
-                              char reason[AUDIT_REASON_BYTES])
+static enum result start(struct amqp_client *client, const struct audit_amqp_options *options,
+                         char reason[AUDIT_REASON_BYTES])
 {
-    *client = (struct amqp_client){.role = role, .owner = owner, .connected = connected};
     pthread_mutex_init(&client->lock, NULL);
     enum result result = read_options(client, options, reason);
     client->proactor = result == RESULT_OK ? pn_proactor() : NULL;
@@ -123,10 +123,31 @@ enum result amqp_client_start(struct amqp_client *client, const struct audit_amq
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (result != RESULT_OK) {
         release(client);
-        return result;
     }
-    pthread_setname_np(client->thread, role->name);
-    return RESULT_OK;
+    return result;
+}
+
+enum result amqp_client_start(const struct amqp_opening *opening,
+                              const struct audit_amqp_options *options,
+                              char reason[AUDIT_REASON_BYTES])
+{
+    ASSERT(opening->window > 0 && opening->window <= AUDIT_WINDOW_MAX);
+    if (!opening->made) {
+        if (opening->owner != NULL) {
+            opening->role->release(opening->owner);
+        }
+        return refuse(reason, RESULT_LIMIT, "no memory");
+    }
+    struct amqp_client *client = opening->client;
+    *client = (struct amqp_client){
+        .role = opening->role, .owner = opening->owner, .connected = opening->connected};
+    enum result result = start(client, options, reason);
+    if (result == RESULT_OK) {
+        pthread_setname_np(client->thread, client->role->name);
+    } else {
+        opening->role->release(opening->owner);
+    }
+    return result;
 }
 
 void amqp_client_stop(struct amqp_client *client)
@@ -138,6 +159,7 @@ void amqp_client_stop(struct amqp_client *client)
     pn_proactor_interrupt(client->proactor);
     pthread_join(client->thread, NULL);
     release(client);
+    client->role->release(client->owner);
 }
 
 void amqp_client_wake_locked(struct amqp_client *client)
@@ -187,6 +209,7 @@ static void connect_now(struct amqp_client *client)
     pn_connection_set_container(connection, "strider");
     pn_connection_set_hostname(connection, place->host);
     pn_transport_set_idle_timeout(transport, IDLE_MS);
+    pn_transport_set_max_frame(transport, FRAME_BYTES);
     if (place->tls) {
         pn_ssl_t *ssl = pn_ssl(transport);
         pn_ssl_init(ssl, client->tls, NULL);
@@ -340,6 +363,8 @@ static void open_link(struct amqp_client *client, pn_connection_t *connection)
     snprintf(address, sizeof address, "%s%.*s", declare ? RABBITMQ_DECLARE : "",
              (int)(sizeof address - sizeof RABBITMQ_DECLARE), client->queue);
     pn_session_t *session = pn_session(connection);
+    /* What a receiver does not read yet fills the session, and so keeps the peer from sending. */
+    pn_session_set_incoming_capacity(session, AUDIT_UNSETTLED_BYTES);
     pn_session_open(session);
     client->role->open(client->owner, session, address);
 }

@@ -29,6 +29,8 @@ struct amqp_role {
     void (*lost)(void *owner);
     /* Behind each batch of events: tell the owner what came of them. */
     void (*report)(void *owner);
+    /* Frees the owner: the client has not started, or has stopped. (Not on its thread.) */
+    void (*release)(void *owner);
 };
 
 struct amqp_client {
@@ -60,12 +62,21 @@ struct amqp_client {
     char why[AUDIT_REASON_BYTES];
 };
 
-/* Checks the options; on failure there is nothing to stop. */
-MUST_USE enum result amqp_client_start(struct amqp_client *client,
+/* What is under way of an owner that was made, or not for want of memory (then it may be NULL). */
+struct amqp_opening {
+    const struct amqp_role *role;
+    void *owner;
+    bool made;
+    uint32_t window;
+    struct amqp_client *client; /* the owner's */
+    audit_counter *connected;   /* the owner's */
+};
+
+/* Checks the options and starts the thread; on failure the owner is released. */
+MUST_USE enum result amqp_client_start(const struct amqp_opening *opening,
                                        const struct audit_amqp_options *options,
-                                       const struct amqp_role *role, void *owner,
-                                       audit_counter *connected, char reason[AUDIT_REASON_BYTES]);
-/* Leaves in order, within some seconds; joins the thread and releases everything. */
+                                       char reason[AUDIT_REASON_BYTES]);
+/* Leaves in order, within some seconds; joins the thread and releases everything, the owner too. */
 void amqp_client_stop(struct amqp_client *client);
 /* `work` will be called, if the link is or comes up. Any thread; takes the lock. */
 void amqp_client_wake(struct amqp_client *client);

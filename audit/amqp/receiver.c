@@ -1,6 +1,8 @@
 /*
  * receiver.c: the receiving side: deliveries that are not settled stand in slots; credit is granted
  * for the free ones. The owner says what becomes of each; the client's thread tells the broker.
+ * While the owner has as many bytes as it may, nothing more is read: that fills the session, and
+ * the peer waits.
  */
 #include <proton/delivery.h>
 #include <proton/link.h>
@@ -40,7 +42,8 @@ struct receiver {
     uint32_t verdict_count;
     bool woken;    /* and not at work yet */
     uint32_t held; /* with the owner, those of lost connections too: no credit for them */
-    uint32_t era;  /* of the connection: numbers of an older one mean nothing */
+    uint64_t held_kib;
+    uint32_t era; /* of the connection: numbers of an older one mean nothing */
     /* the client's thread alone */
     struct verdict *taken;
     struct slot *slots;
@@ -51,6 +54,35 @@ struct receiver {
     size_t buffer_size;
     bool cut;
 };
+
+/*
+ * A message's number: the connection's era, how many KiB it is charged with, and its slot. (The
+ * owner may have it longer than its connection and its slot last.)
+ */
+enum { SLOT_BITS = 16, KIB_BITS = 17, ERA_MAX = 1 << 30 };
+_Static_assert(AUDIT_WINDOW_MAX <= 1u << SLOT_BITS, "a slot fits");
+_Static_assert(AUDIT_MESSAGE_BYTES_MAX / 1024 * 2 <= 1u << KIB_BITS, "a size fits");
+
+static uint64_t number_of(uint32_t era, uint64_t kib, uint32_t slot)
+{
+    ASSERT(kib < 1u << KIB_BITS && slot < 1u << SLOT_BITS);
+    return ((uint64_t)era << KIB_BITS | kib) << SLOT_BITS | slot;
+}
+
+static uint32_t slot_of(uint64_t number)
+{
+    return (uint32_t)(number & ((1u << SLOT_BITS) - 1));
+}
+
+static uint64_t kib_of(uint64_t number)
+{
+    return number >> SLOT_BITS & ((1u << KIB_BITS) - 1);
+}
+
+static uint64_t era_of(uint64_t number)
+{
+    return number >> (SLOT_BITS + KIB_BITS);
+}
 
 static struct receiver *receiver_cast(struct audit_source *source)
 {
@@ -65,9 +97,10 @@ static void source_settle(struct audit_source *source, uint64_t number, enum aud
 {
     struct receiver *receiver = receiver_cast(source);
     pthread_mutex_lock(&receiver->client.lock);
-    ASSERT(receiver->held > 0);
+    ASSERT(receiver->held > 0 && receiver->held_kib >= kib_of(number));
     receiver->held--;
-    if (number >> 32 == receiver->era) {
+    receiver->held_kib -= kib_of(number);
+    if (era_of(number) == receiver->era) {
         ASSERT(receiver->verdict_count < receiver->window);
         receiver->verdicts[receiver->verdict_count++] =
             (struct verdict){.number = number, .outcome = outcome};
@@ -84,8 +117,9 @@ static const struct audit_source_counters *source_counters(const struct audit_so
     return &((const struct receiver *)source)->counters;
 }
 
-static void release(struct receiver *receiver)
+static void release(void *owner)
 {
+    struct receiver *receiver = owner;
     pn_message_free(receiver->message);
     free(receiver->verdicts);
     free(receiver->taken);
@@ -97,9 +131,7 @@ static void release(struct receiver *receiver)
 
 static void source_close(struct audit_source *source)
 {
-    struct receiver *receiver = receiver_cast(source);
-    amqp_client_stop(&receiver->client);
-    release(receiver);
+    amqp_client_stop(&receiver_cast(source)->client);
 }
 
 /* ---- the client's thread ---- */
@@ -134,21 +166,11 @@ static uint32_t tell_verdicts(struct receiver *receiver)
     receiver->verdict_count = 0;
     pthread_mutex_unlock(&receiver->client.lock);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = (uint32_t)taken[i].number;
+        uint32_t at = slot_of(taken[i].number);
         ASSERT(at < receiver->window && receiver->slots[at].delivery != NULL);
         settle_slot(receiver, at, taken[i].outcome == AUDIT_ACCEPTED ? PN_ACCEPTED : PN_RELEASED);
     }
     return held;
-}
-
-static void work(void *owner, pn_link_t *link)
-{
-    struct receiver *receiver = owner;
-    int more = (int)(receiver->window - tell_verdicts(receiver)) - pn_link_credit(link);
-    /* In portions: RabbitMQ asks the queue for each grant. */
-    if (more > 0 && more >= (int)receiver->window / 4) {
-        pn_link_flow(link, more);
-    }
 }
 
 /* Reads what is there of the current delivery; of one that is too large only the beginning. */
@@ -189,6 +211,7 @@ static bool hand_over(struct receiver *receiver, pn_delivery_t *delivery)
         body = bytes; /* for whoever looks at what was set aside */
     }
     struct proto_message *received = message_new(PROTO_BUS_RECEIVED, id.count + body.count);
+    uint64_t kib = (id.count + body.count) / 1024 + 1;
     uint32_t at = receiver->first_free;
     if (received == NULL || at == receiver->window) {
         message_free(received);
@@ -198,8 +221,9 @@ static bool hand_over(struct receiver *receiver, pn_delivery_t *delivery)
     receiver->slots[at] = (struct slot){.delivery = delivery};
     pthread_mutex_lock(&receiver->client.lock);
     receiver->held++;
+    receiver->held_kib += kib;
     pthread_mutex_unlock(&receiver->client.lock);
-    received->as.bus = (struct proto_bus_message){.number = (uint64_t)receiver->era << 32 | at,
+    received->as.bus = (struct proto_bus_message){.number = number_of(receiver->era, kib, at),
                                                   .id = message_keep(received, id),
                                                   .body = message_keep(received, body),
                                                   .cut = receiver->cut};
@@ -210,17 +234,17 @@ static bool hand_over(struct receiver *receiver, pn_delivery_t *delivery)
     return true;
 }
 
-static void on_delivery(void *owner, pn_delivery_t *delivery)
+/* Takes the current delivery, if all of it has come. */
+static bool take_current(struct receiver *receiver, pn_link_t *link)
 {
-    struct receiver *receiver = owner;
-    pn_link_t *link = pn_delivery_link(delivery);
-    if (!pn_delivery_readable(delivery) || !pn_delivery_current(delivery)) {
-        return;
+    pn_delivery_t *delivery = pn_link_current(link);
+    if (delivery == NULL || !pn_delivery_readable(delivery)) {
+        return false;
     }
     bool aborted = pn_delivery_aborted(delivery);
     bool read = aborted || read_part(receiver, link);
     if (read && pn_delivery_partial(delivery)) {
-        return;
+        return false;
     }
     pn_link_advance(link);
     if (aborted) {
@@ -237,6 +261,37 @@ static void on_delivery(void *owner, pn_delivery_t *delivery)
         receiver->buffer = NULL;
         receiver->buffer_size = 0;
     }
+    return true;
+}
+
+static bool has_room(struct receiver *receiver)
+{
+    pthread_mutex_lock(&receiver->client.lock);
+    bool room = receiver->held_kib < AUDIT_UNSETTLED_BYTES / 1024;
+    pthread_mutex_unlock(&receiver->client.lock);
+    return room;
+}
+
+static void take_all(struct receiver *receiver, pn_link_t *link)
+{
+    while (has_room(receiver) && take_current(receiver, link)) {
+    }
+}
+
+static void on_delivery(void *owner, pn_delivery_t *delivery)
+{
+    take_all(owner, pn_delivery_link(delivery));
+}
+
+static void work(void *owner, pn_link_t *link)
+{
+    struct receiver *receiver = owner;
+    int more = (int)(receiver->window - tell_verdicts(receiver)) - pn_link_credit(link);
+    /* In portions: RabbitMQ asks the queue for each grant. */
+    if (more > 0 && more >= (int)receiver->window / 4) {
+        pn_link_flow(link, more);
+    }
+    take_all(receiver, link);
 }
 
 static pn_link_t *open_link(void *owner, pn_session_t *session, const char *address)
@@ -267,7 +322,7 @@ static void lost(void *owner)
 {
     struct receiver *receiver = owner;
     pthread_mutex_lock(&receiver->client.lock);
-    receiver->era++;
+    receiver->era = receiver->era < ERA_MAX ? receiver->era + 1 : 1;
     receiver->verdict_count = 0;
     pthread_mutex_unlock(&receiver->client.lock);
     receiver->buffer_count = 0;
@@ -288,6 +343,7 @@ static const struct amqp_role role = {
     .leave = leave,
     .lost = lost,
     .report = report,
+    .release = release,
 };
 
 static const struct audit_source_ops source_ops = {
@@ -296,36 +352,42 @@ static const struct audit_source_ops source_ops = {
     .close = source_close,
 };
 
+/* NULL, or half of it: no memory. */
+static struct receiver *receiver_new(const struct audit_source_options *options, bool *made)
+{
+    struct receiver *receiver = calloc(1, sizeof *receiver);
+    *made = false;
+    if (receiver != NULL) {
+        receiver->source.ops = &source_ops;
+        receiver->magic = RECEIVER_MAGIC;
+        receiver->window = options->window;
+        receiver->owner = options->owner;
+        receiver->verdicts = calloc(options->window, sizeof *receiver->verdicts);
+        receiver->taken = calloc(options->window, sizeof *receiver->taken);
+        receiver->slots = calloc(options->window, sizeof *receiver->slots);
+        receiver->message = pn_message();
+        *made = receiver->verdicts != NULL && receiver->taken != NULL && receiver->slots != NULL &&
+                receiver->message != NULL;
+    }
+    if (*made) {
+        free_all(receiver);
+    }
+    return receiver;
+}
+
 enum result audit_amqp_source_open(const struct audit_amqp_options *amqp,
                                    const struct audit_source_options *options,
                                    struct audit_source **out, char reason[AUDIT_REASON_BYTES])
 {
-    ASSERT(options->window > 0 && options->window <= AUDIT_WINDOW_MAX);
-    snprintf(reason, AUDIT_REASON_BYTES, "no memory");
-    struct receiver *receiver = calloc(1, sizeof *receiver);
-    if (receiver == NULL) {
-        return RESULT_LIMIT;
-    }
-    receiver->source.ops = &source_ops;
-    receiver->magic = RECEIVER_MAGIC;
-    receiver->window = options->window;
-    receiver->owner = options->owner;
-    receiver->verdicts = calloc(options->window, sizeof *receiver->verdicts);
-    receiver->taken = calloc(options->window, sizeof *receiver->taken);
-    receiver->slots = calloc(options->window, sizeof *receiver->slots);
-    receiver->message = pn_message();
-    bool memory = receiver->verdicts != NULL && receiver->taken != NULL &&
-                  receiver->slots != NULL && receiver->message != NULL;
-    enum result result = memory ? RESULT_OK : RESULT_LIMIT;
-    if (memory) {
-        free_all(receiver);
-        result = amqp_client_start(&receiver->client, amqp, &role, receiver,
-                                   &receiver->counters.connected, reason);
-    }
-    if (result != RESULT_OK) {
-        release(receiver);
-        return result;
-    }
-    *out = &receiver->source;
-    return RESULT_OK;
+    bool made = false;
+    struct receiver *receiver = receiver_new(options, &made);
+    struct amqp_opening opening = {.role = &role,
+                                   .owner = receiver,
+                                   .made = made,
+                                   .window = options->window,
+                                   .client = made ? &receiver->client : NULL,
+                                   .connected = made ? &receiver->counters.connected : NULL};
+    enum result result = amqp_client_start(&opening, amqp, reason);
+    *out = result == RESULT_OK ? &receiver->source : *out;
+    return result;
 }

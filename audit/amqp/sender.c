@@ -140,8 +140,9 @@ static const struct audit_bus_counters *bus_counters(const struct audit_bus *bus
     return &((const struct sender *)bus)->counters;
 }
 
-static void release(struct sender *sender)
+static void release(void *owner)
 {
+    struct sender *sender = owner;
     for (uint64_t number = sender->begin; number < sender->end; number++) {
         free(slot_of(sender, number)->bytes);
     }
@@ -154,9 +155,7 @@ static void release(struct sender *sender)
 
 static void bus_close(struct audit_bus *bus)
 {
-    struct sender *sender = sender_cast(bus);
-    amqp_client_stop(&sender->client);
-    release(sender);
+    amqp_client_stop(&sender_cast(bus)->client);
 }
 
 /* ---- the client's thread ---- */
@@ -375,6 +374,7 @@ static const struct amqp_role role = {
     .leave = leave,
     .lost = lost,
     .report = report,
+    .release = release,
 };
 
 static const struct audit_bus_ops bus_ops = {
@@ -383,33 +383,35 @@ static const struct audit_bus_ops bus_ops = {
     .close = bus_close,
 };
 
+/* NULL, or half of it: no memory. */
+static struct sender *sender_new(const struct audit_bus_options *options, bool *made)
+{
+    struct sender *sender = calloc(1, sizeof *sender);
+    if (sender != NULL) {
+        sender->bus.ops = &bus_ops;
+        sender->magic = SENDER_MAGIC;
+        sender->window = options->window;
+        sender->owner = options->owner;
+        sender->slots = calloc(options->window, sizeof *sender->slots);
+        sender->message = pn_message();
+    }
+    *made = sender != NULL && sender->slots != NULL && sender->message != NULL;
+    return sender;
+}
+
 enum result audit_amqp_bus_open(const struct audit_amqp_options *amqp,
                                 const struct audit_bus_options *options, struct audit_bus **out,
                                 char reason[AUDIT_REASON_BYTES])
 {
-    ASSERT(options->window > 0 && options->window <= AUDIT_WINDOW_MAX);
-    struct sender *sender = calloc(1, sizeof *sender);
-    if (sender == NULL) {
-        snprintf(reason, AUDIT_REASON_BYTES, "no memory");
-        return RESULT_LIMIT;
-    }
-    sender->bus.ops = &bus_ops;
-    sender->magic = SENDER_MAGIC;
-    sender->window = options->window;
-    sender->owner = options->owner;
-    sender->slots = calloc(options->window, sizeof *sender->slots);
-    sender->message = pn_message();
-    enum result result =
-        sender->slots == NULL || sender->message == NULL ? RESULT_LIMIT : RESULT_OK;
-    snprintf(reason, AUDIT_REASON_BYTES, "no memory");
-    if (result == RESULT_OK) {
-        result = amqp_client_start(&sender->client, amqp, &role, sender,
-                                   &sender->counters.connected, reason);
-    }
-    if (result != RESULT_OK) {
-        release(sender);
-        return result;
-    }
-    *out = &sender->bus;
-    return RESULT_OK;
+    bool made = false;
+    struct sender *sender = sender_new(options, &made);
+    struct amqp_opening opening = {.role = &role,
+                                   .owner = sender,
+                                   .made = made,
+                                   .window = options->window,
+                                   .client = made ? &sender->client : NULL,
+                                   .connected = made ? &sender->counters.connected : NULL};
+    enum result result = amqp_client_start(&opening, amqp, reason);
+    *out = result == RESULT_OK ? &sender->bus : *out;
+    return result;
 }

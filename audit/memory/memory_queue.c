@@ -34,6 +34,7 @@ struct memory_source {
     struct audit_source_options options;
     struct audit_source_counters counters;
     uint32_t held;
+    size_t held_bytes;
 };
 
 struct audit_memory_queue {
@@ -215,6 +216,7 @@ static void hand_to(struct memory_source *source, struct item *item)
     item->holder = source;
     item->number = source->queue->handed++;
     source->held++;
+    source->held_bytes += item->id_count + item->body_count;
     atomic_fetch_add(&source->counters.received, 1);
     received->as.bus = (struct proto_bus_message){
         .number = item->number,
@@ -229,6 +231,7 @@ static struct memory_source *idle_source(struct audit_memory_queue *queue)
     for (size_t i = 0; i < SOURCES_MAX; i++) {
         struct memory_source *source = queue->sources[i];
         if (source != NULL && source->held < source->options.window &&
+            source->held_bytes < AUDIT_UNSETTLED_BYTES &&
             (idlest == NULL || source->held < idlest->held)) {
             idlest = source;
         }
@@ -260,6 +263,7 @@ static void source_settle(struct audit_source *port, uint64_t number, enum audit
     ASSERT(*at != NULL);
     struct item *item = *at;
     source->held--;
+    source->held_bytes -= item->id_count + item->body_count;
     item->holder = NULL;
     if (outcome == AUDIT_ACCEPTED) {
         *at = item->next;

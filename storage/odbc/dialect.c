@@ -36,12 +36,21 @@ static const struct words words_of[] = {
                                  ""},
 };
 
-static const struct {
-    const char *column;
-    enum storage_column_kind kind;
-} columns[STORAGE_AUDIT_COLUMN_COUNT] = {
-#define X(symbol, field, column, kind) {column, STORAGE_COLUMN_##kind},
+static const char *const columns[STORAGE_AUDIT_COLUMN_COUNT] = {
+#define X(symbol, field, column, kind) column,
     STORAGE_AUDIT_COLUMNS(X)
+#undef X
+};
+
+static const enum storage_column_kind audit_kinds[] = {
+#define X(symbol, field, column, kind) STORAGE_COLUMN_##kind,
+    STORAGE_AUDIT_COLUMNS(X)
+#undef X
+};
+
+static const enum storage_column_kind log_kinds[] = {STORAGE_COLUMN_TEXT, /* ExecutionId */
+#define X(symbol, field, column, kind) STORAGE_COLUMN_##kind,
+                                                     STORAGE_LOG_COLUMNS(X)
 #undef X
 };
 
@@ -81,10 +90,10 @@ static const char *audit_table(const struct words *words, struct arena *arena)
     for (size_t i = 0; i < STORAGE_AUDIT_COLUMN_COUNT && text.count > 0; i++) {
         const char *type = i == STORAGE_AUDIT_EXECUTION_ID ? words->key
                            : i == STORAGE_AUDIT_STARTED_AT ? words->time
-                                                           : words->kinds[columns[i].kind];
+                                                           : words->kinds[audit_kinds[i]];
         bool always = i == STORAGE_AUDIT_EXECUTION_ID || i == STORAGE_AUDIT_STARTED_AT ||
                       i == STORAGE_AUDIT_REVISION;
-        text = arena_format(arena, "%.*s%s %s%s,", SPAN_ARG(text), columns[i].column, type,
+        text = arena_format(arena, "%.*s%s %s%s,", SPAN_ARG(text), columns[i], type,
                             always ? " NOT NULL" : "");
     }
     return text_of(
@@ -136,6 +145,24 @@ static const char *marks(size_t rows, size_t count, struct arena *arena)
     return text == NULL ? "" : text;
 }
 
+bool storage_odbc_takes_arrays(enum storage_odbc_flavour flavour)
+{
+    return flavour == STORAGE_ODBC_POSTGRESQL;
+}
+
+/* "SELECT * FROM unnest(CAST(? AS …[]),…)": rows in the order of the arrays. */
+static const char *from_arrays(const enum storage_column_kind *kinds, size_t count,
+                               struct arena *arena)
+{
+    struct span text = arena_format(arena, "SELECT * FROM unnest(");
+    for (size_t i = 0; i < count && text.count > 0; i++) {
+        text = arena_format(arena, "%.*sCAST(? AS %s[])%s", SPAN_ARG(text),
+                            words_of[STORAGE_ODBC_POSTGRESQL].kinds[kinds[i]],
+                            i + 1 < count ? "," : ")");
+    }
+    return text.count == 0 ? "" : text_of(text);
+}
+
 /* "…,Column=value" for a row that is newer. */
 static struct span set_column(enum storage_odbc_flavour flavour, struct span text,
                               const char *column, struct arena *arena)
@@ -159,7 +186,7 @@ static struct span set_columns(enum storage_odbc_flavour flavour, struct arena *
     for (size_t i = 0; i < STORAGE_AUDIT_COLUMN_COUNT; i++) {
         if (i != STORAGE_AUDIT_EXECUTION_ID && i != STORAGE_AUDIT_STARTED_AT &&
             i != STORAGE_AUDIT_REVISION) {
-            text = set_column(flavour, text, columns[i].column, arena);
+            text = set_column(flavour, text, columns[i], arena);
         }
     }
     return text;
@@ -170,13 +197,15 @@ static struct span set_columns(enum storage_odbc_flavour flavour, struct arena *
 const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, size_t rows, struct arena *arena)
 {
     const char *names = storage_odbc_audit_columns;
-    const char *values = marks(rows, STORAGE_AUDIT_COLUMN_COUNT, arena);
+    const char *values = storage_odbc_takes_arrays(flavour)
+                             ? from_arrays(audit_kinds, STORAGE_AUDIT_COLUMN_COUNT, arena)
+                             : marks(rows, STORAGE_AUDIT_COLUMN_COUNT, arena);
     struct span set = set_columns(flavour, arena);
     switch (flavour) {
     case STORAGE_ODBC_POSTGRESQL:
         return text_of(arena_format(
             arena,
-            "INSERT INTO ExecutionAudits(%s) VALUES %s ON CONFLICT(ExecutionId) DO UPDATE SET "
+            "INSERT INTO ExecutionAudits(%s) %s ON CONFLICT(ExecutionId) DO UPDATE SET "
             "StartedAt=CASE WHEN excluded.Run>1 THEN excluded.StartedAt "
             "ELSE ExecutionAudits.StartedAt END%.*s,Revision=excluded.Revision "
             "WHERE excluded.Revision>ExecutionAudits.Revision",
@@ -203,12 +232,13 @@ const char *storage_odbc_upsert(enum storage_odbc_flavour flavour, size_t rows, 
 const char *storage_odbc_insert_logs(enum storage_odbc_flavour flavour, size_t rows,
                                      struct arena *arena)
 {
-    const char *values = marks(rows, STORAGE_LOG_COLUMN_COUNT + 1, arena);
+    const char *values = storage_odbc_takes_arrays(flavour)
+                             ? from_arrays(log_kinds, STORAGE_LOG_COLUMN_COUNT + 1, arena)
+                             : marks(rows, STORAGE_LOG_COLUMN_COUNT + 1, arena);
     switch (flavour) {
     case STORAGE_ODBC_POSTGRESQL:
-        return text_of(
-            arena_format(arena, "INSERT INTO ExecutionLogs(%s) VALUES %s ON CONFLICT DO NOTHING",
-                         log_columns, values));
+        return text_of(arena_format(
+            arena, "INSERT INTO ExecutionLogs(%s) %s ON CONFLICT DO NOTHING", log_columns, values));
     case STORAGE_ODBC_MYSQL:
         /* (INSERT IGNORE would ignore other errors too.) */
         return text_of(arena_format(arena,

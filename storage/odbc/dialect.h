@@ -3,9 +3,12 @@
 #define STORAGE_ODBC_DIALECT_H
 
 #include "proto/base/arena.h"
+#include "storage/audit_columns.h"
 #include "storage/index_query.h"
 
 enum storage_odbc_flavour { STORAGE_ODBC_POSTGRESQL, STORAGE_ODBC_MYSQL, STORAGE_ODBC_SQL_SERVER };
+
+enum storage_odbc_table { STORAGE_ODBC_AUDITS, STORAGE_ODBC_LOGS };
 
 /* By the name that the driver gives its server; RESULT_UNSUPPORTED for any other. */
 MUST_USE enum result storage_odbc_flavour_of(const char *dbms_name, enum storage_odbc_flavour *out);
@@ -18,6 +21,8 @@ extern const char *const storage_odbc_audit_columns;
  * tables, from 0; NULL behind the last.
  */
 const char *storage_odbc_schema(enum storage_odbc_flavour flavour, size_t at, struct arena *arena);
+/* Whether the next two take any number of rows, a column as one parameter: an array's text. */
+bool storage_odbc_takes_arrays(enum storage_odbc_flavour flavour);
 /*
  * Of `rows` different executions. Parameters of each: all columns in their order. Writes if the
  * revision is newer than the stored one.

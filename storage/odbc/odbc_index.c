@@ -11,8 +11,8 @@
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "storage/audit_message.h"
+#include "storage/odbc/bulk.h"
 #include "storage/odbc/odbc.h"
-#include "storage/odbc/session.h"
 
 #define ODBC_MAGIC      0x4342444fu
 #define SCHEMA_VERSION  1
@@ -24,36 +24,14 @@
 #define RETRY_MS_FIRST  250u
 #define RETRY_MS_MAX    5000u
 
-#define AUDITS_AT_ONCE 64u
-#define LOGS_AT_ONCE   256u
-_Static_assert(AUDITS_AT_ONCE *STORAGE_AUDIT_COLUMN_COUNT <= STORAGE_ODBC_PARAMETERS_MAX &&
-                   LOGS_AT_ONCE * (STORAGE_LOG_COLUMN_COUNT + 1) <= STORAGE_ODBC_PARAMETERS_MAX,
-               "a statement holds its parameters");
-
-/* Statements for many rows, for some and for one: each time the largest that can be filled. */
-struct bulk_size {
-    struct storage_odbc_statement statement;
-    size_t rows;
-};
-
-#define BULK_SIZES 5u
-#define BULK_STEP  4u /* each size is so many times the next */
-
-struct bulk {
-    struct bulk_size sizes[BULK_SIZES]; /* the largest first, the last for one row */
-    size_t left;                        /* rows to come, this one included */
-    size_t filled;                      /* of the statement under way */
-    struct bulk_size *under_way;
-};
-
 struct odbc_index {
     struct storage_index index; /* first: the port points here */
     uint32_t magic;
     char *connection;
     uint32_t timeout_s;
     struct storage_odbc_session session;
-    struct bulk upsert;
-    struct bulk insert_logs;
+    struct storage_odbc_bulk audits;
+    struct storage_odbc_bulk logs;
     struct storage_odbc_statement set_position;
     bool may_be_away;
     bool told_down;     /* since the connection was last up */
@@ -139,44 +117,19 @@ static void index_close(struct storage_index *index)
 
 static void disconnect(struct odbc_index *self)
 {
-    for (size_t i = 0; i < BULK_SIZES; i++) {
-        storage_odbc_release(&self->upsert.sizes[i].statement);
-        storage_odbc_release(&self->insert_logs.sizes[i].statement);
-    }
+    storage_odbc_bulk_release(&self->audits);
+    storage_odbc_bulk_release(&self->logs);
     storage_odbc_release(&self->set_position);
     storage_odbc_disconnect(&self->session);
-}
-
-/* SQL Server's INSERT minds an entry that is given twice. */
-static size_t rows_at_once(const struct odbc_index *self, size_t most)
-{
-    return self->session.flavour == STORAGE_ODBC_SQL_SERVER ? 1 : most;
-}
-
-static enum result prepare_bulk(struct odbc_index *self, struct bulk *bulk, size_t rows,
-                                const char *(*text)(enum storage_odbc_flavour, size_t,
-                                                    struct arena *))
-{
-    enum storage_odbc_flavour flavour = self->session.flavour;
-    enum result result = RESULT_OK;
-    *bulk = (struct bulk){0};
-    for (size_t i = 0; i < BULK_SIZES && result == RESULT_OK; i++) {
-        struct bulk_size *size = &bulk->sizes[i];
-        size->rows = i + 1 < BULK_SIZES ? rows : 1;
-        result = storage_odbc_prepare(&self->session, text(flavour, size->rows, &self->arena),
-                                      &size->statement);
-        rows = rows > BULK_STEP ? rows / BULK_STEP : 1;
-    }
-    return result;
 }
 
 static enum result prepare_all(struct odbc_index *self)
 {
     enum result result =
-        prepare_bulk(self, &self->upsert, rows_at_once(self, AUDITS_AT_ONCE), storage_odbc_upsert);
+        storage_odbc_bulk_prepare(&self->session, STORAGE_ODBC_AUDITS, &self->arena, &self->audits);
     if (result == RESULT_OK) {
-        result = prepare_bulk(self, &self->insert_logs, rows_at_once(self, LOGS_AT_ONCE),
-                              storage_odbc_insert_logs);
+        result =
+            storage_odbc_bulk_prepare(&self->session, STORAGE_ODBC_LOGS, &self->arena, &self->logs);
     }
     if (result == RESULT_OK) {
         result = storage_odbc_prepare(
@@ -350,8 +303,8 @@ static struct span clean_text(struct arena *arena, struct span text)
 }
 
 /* A value as its column's kind, NULL for one of another. */
-static enum result bind_value(struct storage_odbc_statement *statement,
-                              enum storage_column_kind kind, struct span value, struct arena *arena)
+static enum result add_value(struct storage_odbc_bulk *bulk, enum storage_column_kind kind,
+                             struct span value, struct arena *arena)
 {
     struct wire_value head = wire_head(value);
     struct span text = SPAN_EMPTY;
@@ -359,73 +312,34 @@ static enum result bind_value(struct storage_odbc_statement *statement,
     bool is_text = kind == STORAGE_COLUMN_TEXT || kind == STORAGE_COLUMN_JSON;
     bool scalar = head.type == WIRE_INT || head.type == WIRE_DECIMAL || head.type == WIRE_FLOAT;
     if (value.count == 0 || head.type == WIRE_NIL) {
-        storage_odbc_bind_null(statement, is_text);
+        storage_odbc_bulk_null(bulk, is_text);
     } else if (kind == STORAGE_COLUMN_TEXT && head.type == WIRE_STRING) {
-        storage_odbc_bind_text(statement, clean_text(arena, head.as.text));
+        storage_odbc_bulk_text(bulk, clean_text(arena, head.as.text));
     } else if (kind == STORAGE_COLUMN_JSON || (kind == STORAGE_COLUMN_TEXT && scalar)) {
         result = json_from_wire(value, JSON_COMPACT, arena, &text);
-        storage_odbc_bind_text(statement, text);
+        storage_odbc_bulk_text(bulk, text);
     } else if (kind == STORAGE_COLUMN_INTEGER && head.type == WIRE_INT) {
-        storage_odbc_bind_integer(statement, head.as.integer);
+        storage_odbc_bulk_integer(bulk, head.as.integer);
     } else if (kind == STORAGE_COLUMN_BOOLEAN && head.type == WIRE_BOOL) {
-        storage_odbc_bind_integer(statement, head.as.boolean ? 1 : 0);
+        storage_odbc_bulk_integer(bulk, head.as.boolean ? 1 : 0);
     } else {
-        storage_odbc_bind_null(statement, is_text);
+        storage_odbc_bulk_null(bulk, is_text);
     }
     return result;
 }
 
-/* Before `rows` rows. (An error may have come between two parameters.) */
-static void bulk_begin(struct bulk *bulk, size_t rows)
-{
-    bulk->left = rows;
-    bulk->filled = 0;
-    bulk->under_way = NULL;
-    for (size_t i = 0; i < BULK_SIZES; i++) {
-        bulk->sizes[i].statement.bound = 0;
-    }
-}
-
-/* Where the next row's parameters go. */
-static struct storage_odbc_statement *bulk_row(struct bulk *bulk)
-{
-    if (bulk->under_way == NULL) {
-        bulk->under_way = bulk->sizes;
-        while (bulk->under_way->rows > bulk->left) {
-            bulk->under_way++;
-        }
-    }
-    return &bulk->under_way->statement;
-}
-
-/* The row's parameters are bound. */
-static enum result bulk_row_done(struct bulk *bulk)
-{
-    ASSERT(bulk->left > 0);
-    bulk->left--;
-    bulk->filled++;
-    if (bulk->filled < bulk->under_way->rows) {
-        return RESULT_OK;
-    }
-    struct storage_odbc_statement *statement = &bulk->under_way->statement;
-    bulk->filled = 0;
-    bulk->under_way = NULL;
-    return storage_odbc_run(statement);
-}
-
 static enum result write_row(struct odbc_index *self, const struct storage_audit_message *message)
 {
-    struct storage_odbc_statement *row = bulk_row(&self->upsert);
     enum result result = RESULT_OK;
     for (size_t i = 0; i < STORAGE_AUDIT_COLUMN_COUNT && result == RESULT_OK; i++) {
         if (i == STORAGE_AUDIT_STARTED_AT) {
-            storage_odbc_bind_text(
-                row, clean_text(&self->arena, wire_string_or(message->fields[i], "")));
+            storage_odbc_bulk_text(
+                &self->audits, clean_text(&self->arena, wire_string_or(message->fields[i], "")));
             continue;
         }
-        result = bind_value(row, audit_fields[i].kind, message->fields[i], &self->arena);
+        result = add_value(&self->audits, audit_fields[i].kind, message->fields[i], &self->arena);
     }
-    return result == RESULT_OK ? bulk_row_done(&self->upsert) : result;
+    return result == RESULT_OK ? storage_odbc_bulk_row_done(&self->audits) : result;
 }
 
 static bool is_log(struct span log)
@@ -455,14 +369,13 @@ static enum result write_logs(struct odbc_index *self, const struct storage_audi
         if (!is_log(log)) {
             continue;
         }
-        struct storage_odbc_statement *row = bulk_row(&self->insert_logs);
-        storage_odbc_bind_text(row, clean_text(&self->arena, message->execution_id));
+        storage_odbc_bulk_text(&self->logs, clean_text(&self->arena, message->execution_id));
         for (size_t i = 0; i < STORAGE_LOG_COLUMN_COUNT && result == RESULT_OK; i++) {
-            result = bind_value(row, log_fields[i].kind, wire_find_text(log, log_fields[i].field),
-                                &self->arena);
+            result = add_value(&self->logs, log_fields[i].kind,
+                               wire_find_text(log, log_fields[i].field), &self->arena);
         }
         if (result == RESULT_OK) {
-            result = bulk_row_done(&self->insert_logs);
+            result = storage_odbc_bulk_row_done(&self->logs);
         }
     }
     return result;
@@ -497,8 +410,8 @@ static enum result apply_all(struct odbc_index *self, const struct span *message
     enum result result =
         storage_audit_messages_read(messages, count, &self->arena, &sound, &newest, &sound_count);
     if (result == RESULT_OK) {
-        bulk_begin(&self->insert_logs, count_logs(sound, sound_count));
-        bulk_begin(&self->upsert, count_true(newest, sound_count));
+        storage_odbc_bulk_begin(&self->logs, count_logs(sound, sound_count));
+        storage_odbc_bulk_begin(&self->audits, count_true(newest, sound_count));
     }
     for (size_t i = 0; i < sound_count && result == RESULT_OK; i++) {
         result = write_logs(self, &sound[i]);

@@ -10,9 +10,11 @@
 #define LONG_MS 20000u
 #define SHORT_MS                                                                                   \
     100u /* for what must not come: a broken bus may be late, a sound one never fails */
-#define LARGE  (300u << 10)
-#define WINDOW 64u
-#define MANY   20u
+#define LARGE   (300u << 10)
+#define WINDOW  64u
+#define MANY    20u
+#define HEAVY   (3u << 19) /* so many bytes, and so many of them: more than may be unsettled */
+#define HEAVIES 14u
 
 struct both {
     struct actor_waiter sent;
@@ -77,9 +79,8 @@ static uint64_t expect_number(struct actor_waiter *received, unsigned expected)
     return expect_body(received, span_text(text), span_text(text));
 }
 
-static void expect_settled(struct actor_waiter *sent, uint64_t expected)
+static void expect_settled_from(struct actor_waiter *sent, uint64_t settled, uint64_t expected)
 {
-    uint64_t settled = 0;
     while (settled < expected) {
         struct proto_message *message = actor_waiter_next(sent, LONG_MS);
         cr_assert_not_null(message);
@@ -89,6 +90,11 @@ static void expect_settled(struct actor_waiter *sent, uint64_t expected)
         message_free(message);
     }
     cr_expect_eq(settled, expected);
+}
+
+static void expect_settled(struct actor_waiter *sent, uint64_t expected)
+{
+    expect_settled_from(sent, 0, expected);
 }
 
 static void expect_nothing(struct actor_waiter *waiter)
@@ -167,6 +173,48 @@ void contract_bus_brings_no_more_than_the_window_of_a_source(struct contract_bus
 
     for (unsigned i = 3; i < MANY; i++) {
         both.source->ops->settle(both.source, expect_number(&both.received, i), AUDIT_ACCEPTED);
+    }
+    expect_nothing(&both.received);
+    close_both(&both);
+}
+
+/* Until nothing more comes, or all have come; settles none. */
+static unsigned count_heavy(struct actor_waiter *received, uint64_t numbers[HEAVIES])
+{
+    unsigned count = 0;
+    struct proto_message *message = NULL;
+    while (count < HEAVIES &&
+           (message = actor_waiter_next(
+                received, count * HEAVY >= AUDIT_UNSETTLED_BYTES ? SHORT_MS : LONG_MS)) != NULL) {
+        cr_assert_eq(message->as.bus.body.count, HEAVY);
+        numbers[count++] = message->as.bus.number;
+        message_free(message);
+    }
+    return count;
+}
+
+void contract_bus_brings_no_more_bytes_than_may_be_unsettled(struct contract_bus *queue)
+{
+    struct both both;
+    uint64_t numbers[HEAVIES];
+    static char heavy[HEAVY];
+    memset(heavy, 'x', sizeof heavy);
+    open_both(&both, queue, WINDOW);
+    for (unsigned i = 0; i < HEAVIES; i++) {
+        cr_assert_eq(send_text(both.bus, "h", span_of(heavy, sizeof heavy)), RESULT_OK);
+        expect_settled_from(&both.sent, i, i + 1);
+    }
+
+    unsigned first = count_heavy(&both.received, numbers);
+    cr_expect_geq(first * HEAVY, AUDIT_UNSETTLED_BYTES, "as many as may");
+    cr_expect_lt((first - 1) * HEAVY, AUDIT_UNSETTLED_BYTES, "and no more");
+    for (unsigned i = 0; i < first; i++) {
+        both.source->ops->settle(both.source, numbers[i], AUDIT_ACCEPTED);
+    }
+
+    for (unsigned i = first; i < HEAVIES; i++) {
+        uint64_t number = expect_body(&both.received, span_text("h"), span_of(heavy, sizeof heavy));
+        both.source->ops->settle(both.source, number, AUDIT_ACCEPTED);
     }
     expect_nothing(&both.received);
     close_both(&both);

@@ -20,6 +20,7 @@ struct contract_bus {
     X(counts_what_is_settled)                                                                      \
     X(takes_no_more_than_its_window)                                                               \
     X(brings_no_more_than_the_window_of_a_source)                                                  \
+    X(brings_no_more_bytes_than_may_be_unsettled)                                                  \
     X(brings_again_what_was_not_accepted)                                                          \
     X(shares_a_queue_among_sources)                                                                \
     X(keeps_messages_until_somebody_receives)

@@ -11,6 +11,8 @@
 
 #define ARENA_BYTES (64u << 20)
 #define MANY        5000u
+#define LARGE       (3u << 20)
+#define LARGES      3u
 
 /* An index under test, and an arena for what goes in and comes out. */
 struct desk {
@@ -463,5 +465,89 @@ void contract_index_applies_many_messages_at_once(struct contract_index *subject
         expect_field(&desk, id, "status", "\"Completed\"");
     }
     expect_list(&desk, "{\"limit\":3}", "e-02499 e-02498 e-02497");
+    desk_close(&desk);
+}
+
+void contract_index_keeps_texts_as_they_are(struct contract_index *subject)
+{
+    /* As JSON, which is how they come and go. */
+    static const char *const texts[] = {"\"\"",
+                                        "\"NULL\"",
+                                        "\"null\"",
+                                        "\"{}\"",
+                                        "\"{a,b}\"",
+                                        "\"a,b\"",
+                                        "\"\\\"\"",
+                                        "\"\\\\\"",
+                                        "\"\\\\N\"",
+                                        "\"' ; --\"",
+                                        "\" two  blanks \"",
+                                        "\"?\"",
+                                        "\"a\\nb\\tc\"",
+                                        "\"\\\\\\\"\\\\\"",
+                                        "\"$1\"",
+                                        "\"%s\"",
+                                        "\"\xf0\x9f\x98\x80 \xc3\xbc\""};
+    enum { TEXTS = sizeof texts / sizeof texts[0] };
+    struct desk desk = desk_open(subject);
+    struct span messages[TEXTS];
+    char message[400];
+    for (size_t i = 0; i < TEXTS; i++) {
+        snprintf(message, sizeof message,
+                 "{\"executionId\":\"e-%02zu\",\"revision\":1,\"status\":%s,\"logs\":[{\"index\":1,"
+                 "\"message\":%s},{\"index\":2,\"level\":%s,\"data\":[%s]}]}",
+                 i, texts[i], texts[i], texts[i], texts[i]);
+        messages[i] = from_json(&desk, message);
+    }
+
+    cr_assert_eq(desk.index->ops->apply(desk.index, messages, TEXTS, 1), RESULT_OK);
+
+    for (size_t i = 0; i < TEXTS; i++) {
+        char id[16];
+        char logs[400];
+        snprintf(id, sizeof id, "e-%02zu", i);
+        snprintf(logs, sizeof logs,
+                 "[{\"index\":1,\"at\":null,\"level\":null,\"message\":%s,\"taskId\":null,\"data\":"
+                 "null},{\"index\":2,\"at\":null,\"level\":%s,\"message\":null,\"taskId\":null,"
+                 "\"data\":[%s]}]",
+                 texts[i], texts[i], texts[i]);
+        expect_field(&desk, id, "status", texts[i]);
+        expect_field(&desk, id, "errorMessage", "null");
+        expect_logs(&desk, id, 0, 10, logs);
+    }
+    desk_close(&desk);
+}
+
+void contract_index_keeps_large_texts_beside_small_ones(struct contract_index *subject)
+{
+    struct desk desk = desk_open(subject);
+    static char large[LARGE + 200];
+    struct span messages[LARGES + 1];
+    for (uint32_t i = 0; i < LARGES; i++) {
+        int head = snprintf(large, sizeof large,
+                            "{\"executionId\":\"l-%u\",\"revision\":1,\"logs\":[{\"index\":1,"
+                            "\"message\":\"",
+                            (unsigned)i);
+        memset(large + head, 'a' + (int)i, LARGE);
+        snprintf(large + head + LARGE, 10, "\"}]}");
+        messages[i] = from_json(&desk, large);
+    }
+    messages[LARGES] =
+        from_json(&desk, "{\"executionId\":\"s\",\"revision\":1,\"status\":\"Running\"}");
+
+    cr_assert_eq(desk.index->ops->apply(desk.index, messages, LARGES + 1, 1), RESULT_OK);
+
+    expect_field(&desk, "s", "status", "\"Running\"");
+    for (uint32_t i = 0; i < LARGES; i++) {
+        char id[16];
+        struct span logs;
+        snprintf(id, sizeof id, "l-%u", (unsigned)i);
+        cr_assert_eq(desk.index->ops->logs(desk.index, span_text(id), 0, 10, &desk.arena, &logs),
+                     RESULT_OK);
+        struct span text = wire_string_or(wire_find_text(wire_at(logs, 0), "message"), "");
+        cr_assert_eq(text.count, LARGE);
+        cr_expect_eq(text.bytes[0], 'a' + i);
+        cr_expect_eq(text.bytes[LARGE - 1], 'a' + i);
+    }
     desk_close(&desk);
 }

@@ -27,7 +27,9 @@ struct contract_index {
     X(refuses_a_bad_query)                                                                         \
     X(follows_a_restart_to_its_new_start)                                                          \
     X(removes_row_and_logs)                                                                        \
-    X(applies_many_messages_at_once)
+    X(applies_many_messages_at_once)                                                               \
+    X(keeps_texts_as_they_are)                                                                     \
+    X(keeps_large_texts_beside_small_ones)
 
 /* Those too whose files are here, so that they can fill up. */
 #define CONTRACT_INDEX_RULES(X)                                                                    \

@@ -25,7 +25,7 @@
 #define SQLITE_PREFIX      "sqlite:"
 #define QUEUE_DEFAULT      "execution-audit"
 #define REFUSED_SUFFIX     ".refused"
-#define WINDOW_DEFAULT     2000u
+#define WINDOW_DEFAULT     4096u
 #define ASIDE_WINDOW       256u
 #define PROGRESS_EVERY_S   10
 #define DATABASE_TIMEOUT_S 30u
@@ -257,7 +257,7 @@ static const struct cli_option consumer_options[] = {
     {"dead-letter", "NAME",
      "queue of messages that cannot be taken (the queue's name and " REFUSED_SUFFIX ")"},
     {"aside", "FILE", "a file of JSON lines in place of that queue"},
-    {"window", "N", "messages taken and not accepted at most (2000)"},
+    {"window", "N", "messages taken and not accepted at most (4096), of 16 MB at most"},
     {"ca", "FILE", "PEM file of trusted authorities, for amqps:// (the system's)"},
     {0},
 };
