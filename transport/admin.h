@@ -18,6 +18,7 @@
 #include "proto/base/result.h"
 #include "proto/base/span.h"
 #include "proto/sink.h"
+#include "transport/tls.h"
 
 struct transport_admin;
 
@@ -36,7 +37,8 @@ struct transport_admin_page {
 };
 
 struct transport_admin_options {
-    const char *url; /* "http://127.0.0.1:7780"; port 0: any */
+    const char *url;          /* "http://127.0.0.1:7780", https://; port 0: any */
+    struct transport_tls tls; /* for https:// */
     struct proto_sink *router;
     struct transport_admin_view view;
     struct transport_admin_page page;

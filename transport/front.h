@@ -13,11 +13,12 @@
 #include "proto/base/result.h"
 #include "proto/message.h"
 #include "proto/sink.h"
+#include "transport/tls.h"
 
 struct transport_front;
 
 struct transport_front_options {
-    const char *const *urls; /* tcp:// ipc:// ws:// tls+tcp:// */
+    const char *const *urls; /* tcp:// ipc:// ws:// tls+tcp:// wss:// */
     size_t url_count;
     struct proto_sink *router; /* gets PROTO_REQUEST; its AGAIN is answered with Overloaded here */
     const char *const *tokens; /* accepted values of `token`; none: no check. Outlive the front */
@@ -25,7 +26,7 @@ struct transport_front_options {
     /* Larger: answered PayloadTooLarge; over twice that NNG closes the peer's pipe. */
     size_t request_bytes_max;
     uint32_t pending_max; /* requests in flight; contexts for them are made as load asks for them */
-    const char *tls_cert_key_file; /* PEM, for tls+tcp; NULL else */
+    struct transport_tls tls; /* for tls+tcp:// and wss:// */
 };
 
 /* Counters, monotonic but for the last two, readable from any thread. */

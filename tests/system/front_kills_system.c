@@ -215,6 +215,52 @@ static void stays_reachable(const char *directory, const char *log)
     judge_front(log);
 }
 
+/* ---- trouble that a listener lives through ---- */
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int handle = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    REQUIRE(handle >= 0 && connect(handle, (struct sockaddr *)&address, sizeof address) == 0);
+    return handle;
+}
+
+/*
+ * NNG counts a peer that goes once it has been greeted like one that goes before. An idle address
+ * was once listened on anew for that, and who had just connected was cut off.
+ */
+static void cuts_nobody_off(const char *directory, const char *log)
+{
+    enum { LOOKS_MS = 4000 };
+    char url[96];
+    char path[80];
+    uint8_t greeting[8];
+    snprintf(path, sizeof path, "%s/front", directory);
+    snprintf(url, sizeof url, "ipc://%s", path);
+    REQUIRE(unlink(log) == 0);
+    pid_t engine = start_engine(directory, log, url);
+    start_gateways(url);
+    CHECK_INT(answered_within(GATEWAYS, PATIENCE_MS), GATEWAYS);
+    end_gateways();
+    for (int i = 0; i < 5; i++) {
+        int gone = connect_to(path);
+        CHECK_INT(recv(gone, greeting, sizeof greeting, MSG_WAITALL), sizeof greeting);
+        close(gone);
+    }
+    int stays = connect_to(path);
+    CHECK_INT(send(stays, "\0SP\0\0\x30\0\0", sizeof greeting, MSG_NOSIGNAL), sizeof greeting);
+    CHECK_INT(recv(stays, greeting, sizeof greeting, MSG_WAITALL), sizeof greeting);
+    struct pollfd wait = {.fd = stays, .events = POLLIN};
+    CHECK_INT(poll(&wait, 1, LOOKS_MS), 0); /* neither a byte nor the end */
+    close(stays);
+    int status = program_end(&engine, SIGTERM);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    char command[128];
+    snprintf(command, sizeof command, "grep -q FRONT-LISTEN-ANEW '%s'", log);
+    CHECK(system(command) != 0);
+}
+
 int main(int argc, char **argv)
 {
     unsigned kills = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : KILLS_DEFAULT;
@@ -236,6 +282,9 @@ int main(int argc, char **argv)
 
     CHECK_CASE("peers that are gone before they are greeted do not make the front deaf");
     stays_reachable(directory, log);
+
+    CHECK_CASE("peers that go when they have been greeted are no reason to cut others off");
+    cuts_nobody_off(directory, log);
 
     int code = check_report();
     if (code == 0) {

@@ -17,6 +17,10 @@
      "the engine's NNG address; else $STRIDER_CONNECT, else\n" CLIENT_DEFAULT_URL},                \
         {"token", "TEXT", "when the engine asks for one; else $STRIDER_TOKEN"},                    \
         {"timeout", "DURATION", "how long to wait for the answer (60s)"},                          \
+        {"tls-authorities", "FILE",                                                                \
+         "over TLS: whom to trust (PEM); else\n$STRIDER_TLS_AUTHORITIES, else the system's"},      \
+        {"tls-certificate", "FILE",                                                                \
+         "over TLS: certificate and key to show (PEM); else\n$STRIDER_TLS_CERTIFICATE"},           \
         {"json", NULL, "print the reply as JSON, on a terminal too"},                              \
     {                                                                                              \
         0                                                                                          \

@@ -37,8 +37,12 @@ int client_connect(const struct cli_arguments *arguments, struct client_connecti
             out->verb, CLI_USAGE,
             "--timeout wants a duration of at most a day, like 500ms or 30s, not \"%s\"", timeout);
     }
+    struct transport_tls tls = {
+        option_or_environment(arguments, "tls-certificate", "STRIDER_TLS_CERTIFICATE"),
+        option_or_environment(arguments, "tls-authorities", "STRIDER_TLS_AUTHORITIES"),
+    };
     char error[256] = "";
-    if (transport_client_open(out->url, &out->client, error) != RESULT_OK) {
+    if (transport_client_open_tls(out->url, &tls, &out->client, error) != RESULT_OK) {
         out->client = NULL;
         return cli_complain(out->verb, CLI_USAGE, "--connect %s: %s", out->url, error);
     }
@@ -63,6 +67,14 @@ int client_ask(struct client_connection *connection, struct span request, struct
         return cli_complain(connection->verb, CLI_FAILED,
                             "no answer from %s within %u ms (does an engine serve there?)",
                             connection->url, timeout_ms);
+    }
+    if (result == RESULT_DENIED) {
+        return cli_complain(
+            connection->verb, CLI_FAILED,
+            "%s: the TLS handshake fails: its certificate must be for that name and "
+            "signed by one of --tls-authorities, and it may ask for one of ours "
+            "(--tls-certificate)",
+            connection->url);
     }
     if (result != RESULT_OK) {
         return cli_complain(connection->verb, CLI_FAILED, "%s: %s", connection->url,

@@ -402,11 +402,32 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
     return CLI_DONE;
 }
 
+/* Before anything is opened, and by the key's name: the listeners know only files. */
+static int check_certificates(const struct config *config)
+{
+    static const struct {
+        enum config_key key;
+        const char *name;
+        enum result (*check)(const char *path, char error[256]);
+    } rows[] = {
+        {CONFIG_FRONT_TLS, "front.tlsCertificate", transport_tls_check_certificate},
+        {CONFIG_FRONT_TLS_CA, "front.tlsAuthorities", transport_tls_check_authorities},
+        {CONFIG_ADMIN_TLS, "admin.tlsCertificate", transport_tls_check_certificate},
+    };
+    char error[256];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *path = text_or_null(config, rows[i].key);
+        if (path != NULL && rows[i].check(path, error) != RESULT_OK) {
+            return cli_complain("serve", CLI_USAGE, "%s: %s", rows[i].name, error);
+        }
+    }
+    return CLI_DONE;
+}
+
 static int open_front(struct server *server)
 {
     const struct config *config = &server->config;
     const struct config_value *urls = &config->values[CONFIG_FRONT_LISTEN];
-    const char *tls = config_text(config, CONFIG_FRONT_TLS);
     struct transport_front_options options = {
         .urls = urls->items,
         .url_count = urls->count,
@@ -415,7 +436,7 @@ static int open_front(struct server *server)
         .token_count = server->token_count,
         .request_bytes_max = config_number(config, CONFIG_FRONT_MAX_REQUEST),
         .pending_max = (uint32_t)config_number(config, CONFIG_FRONT_MAX_PENDING),
-        .tls_cert_key_file = tls[0] == '\0' ? NULL : tls,
+        .tls = {text_or_null(config, CONFIG_FRONT_TLS), text_or_null(config, CONFIG_FRONT_TLS_CA)},
     };
     char error[256] = "";
     if (transport_front_open(&options, &server->front, error) != RESULT_OK) {
@@ -441,6 +462,7 @@ static int open_admin(struct server *server)
     }
     struct transport_admin_options options = {
         .url = config_text(config, CONFIG_ADMIN_LISTEN),
+        .tls = {.certificate_file = text_or_null(config, CONFIG_ADMIN_TLS)},
         .router = actor_runtime_router(server->host.runtime),
         .view = {.owner = server, .ready = view_ready, .metrics = view_metrics},
         .page = {.html = server->inspector.html, .policy = server->inspector.policy},
@@ -461,7 +483,10 @@ static int open_admin(struct server *server)
 
 static int open_server(struct server *server, struct actor_recovery *recovery)
 {
-    int code = open_host(server, recovery);
+    int code = check_certificates(&server->config);
+    if (code == CLI_DONE) {
+        code = open_host(server, recovery);
+    }
     if (code == CLI_DONE) {
         code = load_at_start(server);
     }

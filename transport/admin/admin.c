@@ -21,6 +21,7 @@
 #include "transport/guard/frame.h"
 #include "transport/guard/listen.h"
 #include "transport/guard/refusal.h"
+#include "transport/guard/tls.h"
 
 #define ADMIN_MAGIC       0x41444d49u
 #define ARENA_BLOCK_BYTES 4096u
@@ -38,7 +39,9 @@ struct transport_admin {
     _Atomic uint64_t requests; /* a counter: relaxed */
 };
 
-static enum result start_server(struct transport_admin *admin, const char *url, char error[256]);
+static enum result start_server(struct transport_admin *admin,
+                                const struct transport_admin_options *options, char error[256]);
+static int add_handler(struct transport_admin *admin);
 static void on_request(nng_aio *http);
 static void answer_page(struct transport_admin *admin, nng_aio *http, enum route_target target);
 static void answer_inspector(const struct transport_admin *admin, nng_aio *http);
@@ -57,6 +60,10 @@ enum result transport_admin_open(const struct transport_admin_options *options,
                  options->url);
         return RESULT_DENIED;
     }
+    if (transport_url_is_tls(options->url) && options->tls.certificate_file == NULL) {
+        snprintf(error, 256, "%s needs a certificate: set admin.tlsCertificate", options->url);
+        return RESULT_INVALID;
+    }
     struct transport_admin *admin = calloc(1, sizeof *admin);
     if (admin == NULL) {
         snprintf(error, 256, "no memory for the HTTP listener");
@@ -73,7 +80,7 @@ enum result transport_admin_open(const struct transport_admin_options *options,
     if (admin->places == NULL || admin->events == NULL) {
         snprintf(error, 256, "no memory for the HTTP listener");
     } else {
-        result = start_server(admin, options->url, error);
+        result = start_server(admin, options, error);
     }
     if (result != RESULT_OK) {
         transport_admin_close(admin);
@@ -85,28 +92,30 @@ enum result transport_admin_open(const struct transport_admin_options *options,
     return RESULT_OK;
 }
 
-static enum result start_server(struct transport_admin *admin, const char *url, char error[256])
+static enum result start_server(struct transport_admin *admin,
+                                const struct transport_admin_options *options, char error[256])
 {
+    nng_tls_config *tls = NULL;
+    if (transport_url_is_tls(options->url)) {
+        enum result result = transport_tls_listen(&options->tls, &tls, error);
+        if (result != RESULT_OK) {
+            return result;
+        }
+    }
     nng_url *parsed = NULL;
-    nng_http_handler *handler = NULL;
-    int code = nng_url_parse(&parsed, url);
+    int code = nng_url_parse(&parsed, options->url);
     if (code == 0 && (code = nng_http_server_hold(&admin->server, parsed)) != 0) {
         admin->server = NULL;
     }
     nng_url_free(parsed);
-    /* The body is read by us, after the path and the token have been looked at, so that refusals
-     * carry the right status. */
-    if (code == 0 && (code = nng_http_handler_alloc(&handler, "/", on_request)) == 0 &&
-        (code = nng_http_handler_set_method(handler, NULL)) == 0 &&
-        (code = nng_http_handler_set_tree(handler)) == 0 &&
-        (code = nng_http_handler_collect_body(handler, false, 0)) == 0 &&
-        (code = nng_http_handler_set_data(handler, admin, NULL)) == 0 &&
-        (code = nng_http_server_add_handler(admin->server, handler)) == 0) {
-        handler = NULL; /* the server's now */
-        code = nng_http_server_start(admin->server);
+    if (code == 0 && tls != NULL) {
+        code = nng_http_server_set_tls(admin->server, tls);
     }
-    if (handler != NULL) {
-        nng_http_handler_free(handler);
+    if (tls != NULL) {
+        nng_tls_config_free(tls); /* the server holds it itself */
+    }
+    if (code == 0 && (code = add_handler(admin)) == 0) {
+        code = nng_http_server_start(admin->server);
     }
     nng_sockaddr address;
     if (code == 0 && (code = nng_http_server_get_addr(admin->server, &address)) == 0) {
@@ -115,9 +124,28 @@ static enum result start_server(struct transport_admin *admin, const char *url, 
         admin->port = (uint16_t)(port << 8 | port >> 8); /* network order */
     }
     if (code != 0) {
-        snprintf(error, 256, "cannot listen on %s: %s", url, nng_strerror(code));
+        snprintf(error, 256, "cannot listen on %s: %s", options->url, nng_strerror(code));
     }
     return transport_result_of_nng(code);
+}
+
+/* The body is read by us, after the path and the token have been looked at, so that refusals carry
+ * the right status. */
+static int add_handler(struct transport_admin *admin)
+{
+    nng_http_handler *handler = NULL;
+    int code = nng_http_handler_alloc(&handler, "/", on_request);
+    if (code != 0) {
+        return code;
+    }
+    if ((code = nng_http_handler_set_method(handler, NULL)) != 0 ||
+        (code = nng_http_handler_set_tree(handler)) != 0 ||
+        (code = nng_http_handler_collect_body(handler, false, 0)) != 0 ||
+        (code = nng_http_handler_set_data(handler, admin, NULL)) != 0 ||
+        (code = nng_http_server_add_handler(admin->server, handler)) != 0) {
+        nng_http_handler_free(handler);
+    }
+    return code; /* 0: it is the server's now */
 }
 
 uint16_t transport_admin_port(const struct transport_admin *admin)

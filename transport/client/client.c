@@ -15,15 +15,18 @@
 #include "transport/client/exchange.h"
 
 #define CLIENT_MAGIC 0x434c4e54u
+/* Where Debian and many others keep whom the system trusts. */
+#define SYSTEM_AUTHORITIES "/etc/ssl/certs/ca-certificates.crt"
 /* A link that takes nothing for so long is given up. It doubles each time, so that a way that is
  * slow to connect is not cut off again and again. */
 #define PATIENCE_MS     2000u
 #define PATIENCE_MS_MAX 32000u
-#define SILENCES_MAX    3u /* replies in a row that did not come in time, and it is given up too */
+#define SILENCES_MAX       3u /* replies in a row that did not come in time, and it is given up too */
 
 struct transport_client {
     uint32_t magic;
     char *url;
+    struct transport_tls tls;
     pthread_mutex_t mutex; /* guards what follows */
     struct client_link *link;
     uint32_t patience_ms;
@@ -34,6 +37,7 @@ struct transport_client {
 /* How far a try came. */
 enum stage { STAGE_REFUSED, STAGE_UNTAKEN, STAGE_UNANSWERED, STAGE_ANSWERED };
 
+static enum result check_files(const char *url, const struct transport_tls *files, char error[256]);
 static struct client_link *take_link(struct transport_client *client, uint64_t *patience_end_ms);
 static void give_up(struct transport_client *client, const struct client_link *link);
 static enum result try_once(struct transport_client *client, struct span request, uint64_t until_ms,
@@ -47,12 +51,26 @@ static enum result keep_reply(nng_msg *reply, struct arena *arena, struct span *
 
 enum result transport_client_open(const char *url, struct transport_client **out, char error[256])
 {
+    return transport_client_open_tls(url, NULL, out, error);
+}
+
+enum result transport_client_open_tls(const char *url, const struct transport_tls *tls,
+                                      struct transport_client **out, char error[256])
+{
     *out = NULL;
+    struct transport_tls files = tls == NULL ? (struct transport_tls){NULL, NULL} : *tls;
+    if (files.authorities_file == NULL) {
+        files.authorities_file = SYSTEM_AUTHORITIES;
+    }
+    enum result result = check_files(url, &files, error);
+    if (result != RESULT_OK) {
+        return result;
+    }
     struct transport_client *client = calloc(1, sizeof *client);
-    enum result result = RESULT_LIMIT;
+    result = RESULT_LIMIT;
     snprintf(error, 256, "no memory for the client");
     if (client == NULL || (client->url = strdup(url)) == NULL ||
-        (result = client_link_open(url, &client->link, error)) != RESULT_OK) {
+        (result = client_link_open(url, &files, &client->link, error)) != RESULT_OK) {
         if (client != NULL) {
             free(client->url);
         }
@@ -60,10 +78,23 @@ enum result transport_client_open(const char *url, struct transport_client **out
         return result;
     }
     client->magic = CLIENT_MAGIC;
+    client->tls = files;
     client->patience_ms = PATIENCE_MS;
     pthread_mutex_init(&client->mutex, NULL);
     *out = client;
     return RESULT_OK;
+}
+
+static enum result check_files(const char *url, const struct transport_tls *files, char error[256])
+{
+    if (!transport_url_is_tls(url)) {
+        return RESULT_OK;
+    }
+    enum result result = transport_tls_check_authorities(files->authorities_file, error);
+    if (result == RESULT_OK && files->certificate_file != NULL) {
+        result = transport_tls_check_certificate(files->certificate_file, error);
+    }
+    return result;
 }
 
 enum result transport_client_call(struct transport_client *client, struct span request,
@@ -97,6 +128,10 @@ static enum result try_once(struct transport_client *client, struct span request
     if (result == RESULT_OK) {
         result = exchange(own, request, patience_end_ms < until_ms ? patience_end_ms : until_ms,
                           until_ms, stage, reply);
+        if (*stage == STAGE_UNTAKEN && client_link_is_denied(link)) {
+            *stage = STAGE_REFUSED;
+            result = RESULT_DENIED;
+        }
         learn(client, link, *stage, result);
         if (!client_exchange_close(own)) {
             *stage = STAGE_UNANSWERED; /* it may have been sent: no repeat */
@@ -151,7 +186,8 @@ static void give_up(struct transport_client *client, const struct client_link *l
     struct client_link *fresh = NULL;
     struct client_link *old = NULL;
     pthread_mutex_lock(&client->mutex);
-    if (client->link == link && client_link_open(client->url, &fresh, error) == RESULT_OK) {
+    if (client->link == link &&
+        client_link_open(client->url, &client->tls, &fresh, error) == RESULT_OK) {
         old = client->link;
         client->link = fresh;
         client->silences = 0;

@@ -18,9 +18,12 @@
 #define CLOSE_WAIT_MS    500
 
 static int set_options(nng_socket socket);
-static int dial(nng_socket socket, const char *url);
+static int dial(struct client_link *link, const char *url, const struct transport_tls *tls);
+static int set_tls(nng_dialer dialer, const struct transport_tls *tls);
+static uint64_t count_of(nng_stat *dialer, const char *name);
 
-enum result client_link_open(const char *url, struct client_link **out, char error[256])
+enum result client_link_open(const char *url, const struct transport_tls *tls,
+                             struct client_link **out, char error[256])
 {
     *out = NULL;
     struct client_link *link = calloc(1, sizeof *link);
@@ -33,7 +36,7 @@ enum result client_link_open(const char *url, struct client_link **out, char err
     atomic_init(&link->progressed_ms, client_now_ms());
     int code = set_options(link->socket);
     if (code == 0) {
-        code = dial(link->socket, url);
+        code = dial(link, url, tls);
     }
     if (code != 0) {
         snprintf(error, 256, "cannot connect to %s: %s", url, nng_strerror(code));
@@ -63,14 +66,47 @@ static int set_options(nng_socket socket)
 }
 
 /* In the background. Over TCP the kernel asks whether a silent peer is still there. */
-static int dial(nng_socket socket, const char *url)
+static int dial(struct client_link *link, const char *url, const struct transport_tls *tls)
 {
-    nng_dialer dialer;
-    int code = nng_dialer_create(&dialer, socket, url);
-    if (code == 0 && strncmp(url, "tcp", 3) == 0) {
-        code = nng_dialer_set_bool(dialer, NNG_OPT_TCP_KEEPALIVE, true);
+    int code = nng_dialer_create(&link->dialer, link->socket, url);
+    link->is_tls = transport_url_is_tls(url);
+    if (code == 0 && link->is_tls) {
+        code = set_tls(link->dialer, tls);
+    } else if (code == 0 && strncmp(url, "tcp", 3) == 0) {
+        code = nng_dialer_set_bool(link->dialer, NNG_OPT_TCP_KEEPALIVE, true);
     }
-    return code != 0 ? code : nng_dialer_start(dialer, NNG_FLAG_NONBLOCK);
+    return code != 0 ? code : nng_dialer_start(link->dialer, NNG_FLAG_NONBLOCK);
+}
+
+/* Whom the URL names NNG checks by itself. */
+static int set_tls(nng_dialer dialer, const struct transport_tls *tls)
+{
+    int code = nng_dialer_set_string(dialer, NNG_OPT_TLS_CA_FILE, tls->authorities_file);
+    if (code == 0 && tls->certificate_file != NULL) {
+        code = nng_dialer_set_string(dialer, NNG_OPT_TLS_CERT_KEY_FILE, tls->certificate_file);
+    }
+    return code;
+}
+
+bool client_link_is_denied(const struct client_link *link)
+{
+    nng_stat *all = NULL;
+    if (!link->is_tls || nng_stats_get(&all) != 0) {
+        return false;
+    }
+    nng_stat *own = nng_stat_find_dialer(all, link->dialer);
+    /* `auth`: we do not take the peer's certificate. `other`: the peer hangs up on ours, or on our
+     * having none. */
+    bool denied =
+        count_of(own, "connect") == 0 && count_of(own, "auth") + count_of(own, "other") > 0;
+    nng_stats_free(all);
+    return denied;
+}
+
+static uint64_t count_of(nng_stat *dialer, const char *name)
+{
+    nng_stat *found = dialer == NULL ? NULL : nng_stat_find(dialer, name);
+    return found == NULL ? 0 : nng_stat_value(found);
 }
 
 void client_link_hold(struct client_link *link)

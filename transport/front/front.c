@@ -25,11 +25,10 @@
 #include "proto/base/assert.h"
 #include "proto/log.h"
 #include "transport/front/intake.h"
+#include "transport/front/listening.h"
 #include "transport/front/outbox.h"
 #include "transport/front/threads.h"
-#include "transport/front/warden.h"
 #include "transport/guard/closing.h"
-#include "transport/guard/listen.h"
 
 #define FRONT_MAGIC 0x46524f4eu
 #define SLOT_MAGIC  0x534c4f54u
@@ -70,11 +69,7 @@ struct transport_front {
     struct front_intake intake;
     struct front_outbox outbox;
     nng_socket socket;
-    nng_listener *listeners;
-    char **ipc_urls; /* of the listeners on IPC; NULL for others */
-    struct front_listener_watch *watches;
-    size_t listener_count;
-    struct front_warden warden; /* the only one that changes listeners once we are open */
+    struct front_listening listening;
 
     /*
      * `slot_count` is stored with release after slots[n] is filled and loaded with acquire;
@@ -91,15 +86,7 @@ struct transport_front {
 };
 
 static void front_free(struct transport_front *front);
-static void look_after_listeners(void *owner);
-static bool is_ipc(const char *url);
-static enum result check_urls(const struct transport_front_options *options, char error[256]);
 static int open_socket(struct transport_front *front);
-static enum result listen_on_all(struct transport_front *front,
-                                 const struct transport_front_options *options, char error[256]);
-static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file);
-static int start_listener(nng_listener *out, nng_socket socket, const char *url,
-                          const char *cert_key_file);
 static void say_counts(struct transport_front *front);
 static void grow_when_short(struct transport_front *front);
 static bool add_slots(struct transport_front *front, uint32_t wanted);
@@ -121,7 +108,7 @@ enum result transport_front_open(const struct transport_front_options *options,
     ASSERT(options->request_bytes_max > 0 && options->request_bytes_max <= LIMIT_FRAME_BYTES);
     ASSERT(options->pending_max > 0);
     *out = NULL;
-    enum result result = check_urls(options, error);
+    enum result result = front_listening_check(options, error);
     if (result != RESULT_OK) {
         return result;
     }
@@ -138,11 +125,7 @@ enum result transport_front_open(const struct transport_front_options *options,
     front->slots_max = options->pending_max + SLOTS_SPARE;
     atomic_flag_clear(&front->growing);
     front->slots = calloc(front->slots_max, sizeof(struct slot *));
-    front->listeners = calloc(options->url_count, sizeof *front->listeners);
-    front->ipc_urls = calloc(options->url_count, sizeof *front->ipc_urls);
-    front->watches = calloc(options->url_count, sizeof *front->watches);
-    if (front->slots == NULL || front->listeners == NULL || front->ipc_urls == NULL ||
-        front->watches == NULL || open_socket(front) != 0) {
+    if (front->slots == NULL || open_socket(front) != 0) {
         goto free_front;
     }
     if (front_outbox_init(&front->outbox, deliver, front) != RESULT_OK) {
@@ -153,7 +136,8 @@ enum result transport_front_open(const struct transport_front_options *options,
         !add_slots(front, SLOTS_FIRST)) {
         goto close_front;
     }
-    result = listen_on_all(front, options, error);
+    result =
+        front_listening_start(&front->listening, front->socket, &front->intake, options, error);
     if (result != RESULT_OK) {
         goto close_front;
     }
@@ -178,122 +162,10 @@ static int open_socket(struct transport_front *front)
     return code;
 }
 
-static enum result check_urls(const struct transport_front_options *options, char error[256])
-{
-    for (size_t index = 0; index < options->url_count; index++) {
-        const char *url = options->urls[index];
-        if (options->token_count == 0 && !transport_url_is_local(url)) {
-            snprintf(
-                error, 256,
-                "%s reaches beyond this machine: set auth.tokens, or listen on 127.0.0.1 or ipc://",
-                url);
-            return RESULT_DENIED;
-        }
-        if (strncmp(url, "tls+", 4) == 0 && options->tls_cert_key_file == NULL) {
-            snprintf(error, 256, "%s needs a certificate: set front.tlsCertificate", url);
-            return RESULT_INVALID;
-        }
-    }
-    return RESULT_OK;
-}
-
-static enum result listen_on_all(struct transport_front *front,
-                                 const struct transport_front_options *options, char error[256])
-{
-    for (size_t index = 0; index < options->url_count; index++) {
-        int code = listen_on(front, options->urls[index], options->tls_cert_key_file);
-        if (code != 0) {
-            snprintf(error, 256, "cannot listen on %s: %s", options->urls[index],
-                     nng_strerror(code));
-            return transport_result_of_nng(code);
-        }
-        log_line(LOG_INFO, "FRONT-LISTEN", "url=%s", options->urls[index]);
-    }
-    bool ipc = false;
-    for (size_t index = 0; index < options->url_count; index++) {
-        ipc = ipc || front->ipc_urls[index] != NULL;
-    }
-    if (ipc && front_warden_start(&front->warden, look_after_listeners, front) != RESULT_OK) {
-        snprintf(error, 256, "no thread to look after ipc://");
-        return RESULT_LIMIT;
-    }
-    return RESULT_OK;
-}
-
-static bool is_ipc(const char *url)
-{
-    return strncmp(url, "ipc:", 4) == 0 || strncmp(url, "unix:", 5) == 0;
-}
-
-/* On the warden's thread. Its connections end with a listener; gateways dial again. */
-static void look_after_listeners(void *owner)
-{
-    struct transport_front *front = BASE_CAST(transport_front, owner, FRONT_MAGIC);
-    for (size_t index = 0; index < front->listener_count; index++) {
-        if (front->ipc_urls[index] == NULL ||
-            !front_listener_is_deaf(front->listeners[index], front->ipc_urls[index],
-                                    &front->watches[index])) {
-            continue;
-        }
-        nng_listener_close(front->listeners[index]);
-        int code =
-            start_listener(&front->listeners[index], front->socket, front->ipc_urls[index], NULL);
-        log_line(code == 0 ? LOG_WARN : LOG_CRITICAL, "FRONT-LISTEN-ANEW", "url=%s error=\"%s\"",
-                 front->ipc_urls[index], code == 0 ? "" : nng_strerror(code));
-    }
-}
-
-static int listen_on(struct transport_front *front, const char *url, const char *cert_key_file)
-{
-    size_t index = front->listener_count;
-    if (is_ipc(url) && (front->ipc_urls[index] = strdup(url)) == NULL) {
-        return NNG_ENOMEM;
-    }
-    int code = start_listener(&front->listeners[index], front->socket, url, cert_key_file);
-    if (code != 0) {
-        free(front->ipc_urls[index]);
-        front->ipc_urls[index] = NULL;
-        return code;
-    }
-    front->listener_count++;
-    return 0;
-}
-
-static int start_listener(nng_listener *out, nng_socket socket, const char *url,
-                          const char *cert_key_file)
-{
-    nng_listener listener;
-    int code = nng_listener_create(&listener, socket, url);
-    if (code != 0) {
-        return code;
-    }
-    if (is_ipc(url)) {
-        code = nng_listener_set_int(listener, NNG_OPT_IPC_PERMISSIONS, 0600);
-    } else if (strncmp(url, "tls+", 4) == 0) {
-        code = nng_listener_set_string(listener, NNG_OPT_TLS_CERT_KEY_FILE, cert_key_file);
-    } else if (strncmp(url, "tcp", 3) == 0) {
-        code = nng_listener_set_bool(listener, NNG_OPT_TCP_KEEPALIVE, true);
-    }
-    if (code == 0) {
-        code = nng_listener_start(listener, 0);
-    }
-    if (code != 0) {
-        nng_listener_close(listener);
-        return code;
-    }
-    *out = listener;
-    return 0;
-}
-
 uint16_t transport_front_port(const struct transport_front *front, size_t url_index)
 {
     ASSERT(front->magic == FRONT_MAGIC);
-    int port = 0;
-    if (url_index >= front->listener_count ||
-        nng_listener_get_int(front->listeners[url_index], NNG_OPT_TCP_BOUND_PORT, &port) != 0) {
-        return 0;
-    }
-    return (uint16_t)port;
+    return front_listening_port(&front->listening, url_index);
 }
 
 void transport_front_stats(struct transport_front *front, struct transport_front_stats *out)
@@ -329,10 +201,7 @@ void transport_front_close(struct transport_front *front)
     ASSERT(front->magic == FRONT_MAGIC);
     atomic_store(&front->intake.quiescing, true);
     say_counts(front);
-    front_warden_stop(&front->warden);
-    for (size_t index = 0; index < front->listener_count; index++) {
-        front_listener_forget(&front->watches[index]);
-    }
+    front_listening_stop(&front->listening);
     /*
      * The contexts first: with none receiving, a pipe reads one more request and then no further. A
      * pipe that NNG 1.5.2 closes between the two halves of a message is never reaped, and nng_close
@@ -360,12 +229,7 @@ void transport_front_close(struct transport_front *front)
 
 static void front_free(struct transport_front *front)
 {
-    for (size_t index = 0; front->ipc_urls != NULL && index < front->listener_count; index++) {
-        free(front->ipc_urls[index]);
-    }
-    free(front->ipc_urls);
-    free(front->watches);
-    free(front->listeners);
+    front_listening_release(&front->listening);
     free(front->slots);
     front->magic = 0;
     free(front);
