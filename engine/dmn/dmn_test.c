@@ -532,6 +532,24 @@ Test(dmn, is_told_from_other_files_by_its_root)
     }
 }
 
+Test(dmn, a_decision_without_logic_is_null_and_says_so)
+{
+    const struct engine_dmn *dmn =
+        read_model(MODEL(DECISION("d", NEEDS("open") NEEDS("empty") LITERAL("[open, empty, 1]"))
+                             DECISION("open", "") DECISION("empty", "<literalExpression/>")));
+    struct span problems = engine_report_text(&report, ENGINE_WARNING, &arena);
+    struct engine_dmn_outcome open;
+    struct data_names names = {.names = {.find = find}};
+
+    cr_assert_eq(engine_dmn_evaluate(dmn, span_text("open"), &names.names, &arena, &open),
+                 RESULT_OK);
+
+    cr_expect(span_is(outcome(dmn, "{}"), "[null,null,1]"));
+    cr_expect_str_eq(open.error.message, "\"open\" has no logic yet");
+    cr_expect_eq(report.errors, 0u);
+    cr_expect_not_null(memmem(problems.bytes, problems.count, "[no-logic]", 10));
+}
+
 Test(dmn, refuses_by_name)
 {
     static const struct {
@@ -540,7 +558,6 @@ Test(dmn, refuses_by_name)
     } cases[] = {
         {"<a/>", "[not-dmn]"},
         {MODEL(""), "[no-decision]"},
-        {MODEL(DECISION("d", "")), "[no-logic]"},
         {MODEL(DECISION("d", LITERAL("1 +"))), "[malformed-expression]"},
         {MODEL("<itemDefinition name='a'><typeRef>b</typeRef></itemDefinition>"
                "<itemDefinition name='b'><typeRef>a</typeRef></itemDefinition>" DECISION(

@@ -383,6 +383,31 @@ static const struct expression_node **read_row(struct dmn_reading *reading,
     return items;
 }
 
+static struct expression_value undecided(struct expression_evaluation *evaluation, const void *id)
+{
+    const struct span *decision = id;
+    return expression_warn(evaluation, 0, "\"%.*s\" has no logic yet", SPAN_ARG(*decision));
+}
+
+/* DMN 1.5 §7.3.1: how a decision is made may be left open. It is null and says why. */
+static const struct expression_node *
+read_undecided(struct dmn_reading *reading, const struct xml_element *element, struct span decision)
+{
+    struct expression_node *node = engine_dmn_room(reading, 1, sizeof *node);
+    struct span *id = engine_dmn_room(reading, 1, sizeof *id);
+    engine_report_add(
+        reading->report, ENGINE_WARNING, "no-logic", decision, element->line, element->column,
+        "\"%.*s\" has neither a table nor an expression: its value is null", SPAN_ARG(decision));
+    if (node != NULL && id != NULL) {
+        *id = decision;
+        node->kind = NODE_CUSTOM;
+        node->depth = 1;
+        node->as.custom.evaluate = undecided;
+        node->as.custom.about = id;
+    }
+    return id == NULL ? NULL : node;
+}
+
 const struct expression_node *engine_dmn_read_logic(struct dmn_reading *reading,
                                                     struct xml_element *element,
                                                     struct span decision)
@@ -395,9 +420,12 @@ const struct expression_node *engine_dmn_read_logic(struct dmn_reading *reading,
     }
     bool is_empty =
         literal != NULL && engine_xml_child_text(literal, XML_UNKNOWN, "text").count == 0;
+    if ((!any || is_empty) && span_is(element->name, "decision")) {
+        return read_undecided(reading, element, decision);
+    }
     if (!any || is_empty) {
         engine_dmn_complain(reading, element, decision, "no-logic",
-                            "\"%.*s\" has neither a table nor an expression", SPAN_ARG(decision));
+                            "a function of \"%.*s\" has no body", SPAN_ARG(decision));
         return NULL;
     }
     return read_form(reading, element, decision);

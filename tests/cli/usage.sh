@@ -108,6 +108,26 @@ printf '{"deep": {"er": [1, 2]}}' >"$scratch/context.json"
 run eval 'deep.er' --context "@$scratch/context.json"
 check "the list" equals "$out" '[1,2]'
 
+it "eval evaluates a decision of a model"
+run eval discount --model "$root/examples/discount/discount.dmn" --context '{"customer": {"orders": 60}, "total": 120}'
+exits 0
+check "15" equals "$out" 15
+run eval Tier --model "$root/examples/discount/discount.dmn" --context '{"customer": {"orders": 60}}'
+check "by its name" equals "$out" '"gold"'
+run eval nobody --model "$root/examples/discount/discount.dmn"
+exits 1
+complains 'has no decision "nobody"'
+run eval tier --model "$scratch/none.dmn"
+exits 1
+complains "none.dmn"
+printf '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"><decision id="d"><literalExpression><text>1 +</text></literalExpression></decision></definitions>' >"$scratch/bad.dmn"
+run eval d --model "$scratch/bad.dmn"
+exits 1
+complains "malformed-expression"
+run eval d --model "$scratch/bad.dmn" --dialect feel
+exits 2
+complains "--dialect goes with an expression"
+
 it "eval shows the place of an error"
 run eval '1 + + )'
 exits 1

@@ -51,10 +51,28 @@ static inline bool fuzz_clock(const struct engine_names *names, int64_t *unix_ms
     return true;
 }
 
+/* Nothing of long names, null of one byte, else the name itself. */
+static inline struct span fuzz_attribute(const struct engine_names *names, struct span of,
+                                         struct span name, struct arena *arena)
+{
+    (void)names;
+    if (name.count == 1) {
+        return span_of("\xc0", 1);
+    }
+    uint8_t *text = arena_alloc(arena, 1 + name.count);
+    if (text == NULL || name.count == 0 || name.count > 31 || of.count > 9) {
+        return SPAN_EMPTY;
+    }
+    text[0] = (uint8_t)(0xa0 + name.count);
+    memcpy(text + 1, name.bytes, name.count);
+    return span_of(text, 1 + name.count);
+}
+
 static inline void fuzz_names_init(struct fuzz_names *names, struct arena *arena)
 {
     struct json_error error;
-    names->names = (struct engine_names){.find = fuzz_find, .zone = fuzz_zone, .clock = fuzz_clock};
+    names->names = (struct engine_names){
+        .find = fuzz_find, .zone = fuzz_zone, .clock = fuzz_clock, .attribute = fuzz_attribute};
     MUST(json_to_wire(span_text(fuzz_context), LIMIT_DEPTH, arena, &names->map, &error) ==
          RESULT_OK);
 }

@@ -1,9 +1,10 @@
 /*
- * eval.c: `strider eval`: one expression, its value as JSON, or its error with a caret under the
- * place.
+ * eval.c: `strider eval`: one expression, or one decision of a model, its value as JSON, or its
+ * error, of an expression with a caret under the place.
  */
 #include <time.h>
 
+#include "engine/dmn/dmn.h"
 #include "engine/expression/expression.h"
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
@@ -98,6 +99,16 @@ static int explain(struct span source, const struct engine_expression_error *err
     return CLI_FAILED;
 }
 
+static struct context_names names_of(struct span context)
+{
+    return (struct context_names){.names = {.find = find_in_context,
+                                            .find_all = find_all_in_context,
+                                            .zone = find_zone,
+                                            .clock = read_clock},
+                                  .map = context,
+                                  .now_ms = unix_ms()};
+}
+
 static int evaluate(struct span source, enum engine_dialect dialect, struct span context,
                     struct arena *arena)
 {
@@ -106,12 +117,7 @@ static int evaluate(struct span source, enum engine_dialect dialect, struct span
     if (engine_expression_compile(source, dialect, arena, &expression, &error) != RESULT_OK) {
         return explain(source, &error);
     }
-    struct context_names names = {.names = {.find = find_in_context,
-                                            .find_all = find_all_in_context,
-                                            .zone = find_zone,
-                                            .clock = read_clock},
-                                  .map = context,
-                                  .now_ms = unix_ms()};
+    struct context_names names = names_of(context);
     struct engine_evaluation evaluation = {0};
     enum result result = engine_expression_evaluate(expression, &names.names, arena, &evaluation);
     if (result == RESULT_LIMIT && evaluation.error.message == NULL) {
@@ -127,6 +133,68 @@ static int evaluate(struct span source, enum engine_dialect dialect, struct span
                      evaluation.error.message);
     }
     return CLI_DONE;
+}
+
+/* By its id, else by its name; empty: the model has no such decision. */
+static struct span find_decision(const struct engine_dmn *dmn, struct span wanted)
+{
+    if (engine_dmn_has_decision(dmn, wanted)) {
+        return wanted;
+    }
+    for (uint32_t i = 0; i < engine_dmn_decision_count(dmn); i++) {
+        if (span_equal(engine_dmn_decision_name(dmn, i), wanted)) {
+            return engine_dmn_decision_id(dmn, i);
+        }
+    }
+    return SPAN_EMPTY;
+}
+
+static int decide(const struct engine_dmn *dmn, const char *path, struct span wanted,
+                  struct span context, struct arena *arena)
+{
+    struct context_names names = names_of(context);
+    struct engine_dmn_outcome outcome = {0};
+    struct span id = find_decision(dmn, wanted);
+    if (id.count == 0) {
+        return cli_complain("eval", CLI_FAILED, "%s has no decision \"%.*s\"", path,
+                            SPAN_ARG(wanted));
+    }
+    enum result result = engine_dmn_evaluate(dmn, id, &names.names, arena, &outcome);
+    const char *message = outcome.error.message;
+    if (result != RESULT_OK) {
+        return cli_complain("eval", CLI_FAILED, "%s",
+                            message == NULL ? result_text(result) : message);
+    }
+    cli_print_json(outcome.value, arena);
+    if (message != NULL) {
+        cli_complain("eval", CLI_DONE, "warning: %s", message);
+    }
+    return CLI_DONE;
+}
+
+static int evaluate_model(const char *path, struct span wanted, struct span context,
+                          struct arena *arena)
+{
+    struct engine_report report;
+    const struct engine_dmn *dmn;
+    struct span content;
+    char problem[512];
+    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, arena, &content, problem) != RESULT_OK) {
+        return cli_complain("eval", CLI_FAILED, "%s", problem);
+    }
+    engine_report_init(&report, span_text(path));
+    enum result result = engine_dmn_read(content, arena, &report, &dmn);
+    int code = CLI_FAILED;
+    if (result == RESULT_OK) {
+        code = decide(dmn, path, wanted, context, arena);
+    } else if (report.errors > 0) {
+        struct span problems = engine_report_text(&report, ENGINE_ERROR, arena);
+        fprintf(stderr, "%.*s", SPAN_ARG(problems));
+    } else {
+        cli_complain("eval", CLI_FAILED, "%s cannot be read: %s", path, result_text(result));
+    }
+    engine_report_release(&report);
+    return code;
 }
 
 static int run_eval(const struct cli_arguments *arguments)
@@ -145,8 +213,14 @@ static int run_eval(const struct cli_arguments *arguments)
     if (code == CLI_DONE && context.count > 0 && !wire_is(context, WIRE_MAP)) {
         code = cli_complain("eval", CLI_USAGE, "--context wants an object");
     }
+    struct span operand = span_text(arguments->operands[0]);
+    const char *model = cli_option_value(arguments, "model");
+    if (code == CLI_DONE && model != NULL && wanted != NULL) {
+        code = cli_complain("eval", CLI_USAGE, "--dialect goes with an expression, not --model");
+    }
     if (code == CLI_DONE) {
-        code = evaluate(span_text(arguments->operands[0]), dialect, context, &arena);
+        code = model == NULL ? evaluate(operand, dialect, context, &arena)
+                             : evaluate_model(model, operand, context, &arena);
     }
     arena_release(&arena);
     return code;
@@ -156,12 +230,13 @@ static const struct cli_option eval_options[] = {
     {"context", "JSON|@FILE", "an object whose members are the names in the expression"},
     {"dialect", "NAME",
      "feel, juel or template; else told by the marker\n(=…, ${…}, {{…}}), and FEEL without one"},
+    {"model", "FILE.dmn", "EXPR is the id or name of a decision of that model"},
     {0},
 };
 
 const struct cli_verb cli_eval = {
     .name = "eval",
-    .summary = "Evaluates one expression and prints its value as JSON",
+    .summary = "Evaluates one expression or decision and prints its value as JSON",
     .operands = "EXPR",
     .operands_min = 1,
     .operands_max = 1,
@@ -170,6 +245,7 @@ const struct cli_verb cli_eval = {
                "  strider eval '0.1 + 0.2'\n"
                "  strider eval 'total > 100' --context '{\"total\": 120}'\n"
                "  strider eval '${total * 2}' --context @order.json\n"
+               "  strider eval Discount --model discount.dmn --context '{\"total\": 120}'\n"
                "\n"
                "Exit code: 0 with a value, 1 when it is malformed or fails (the place is shown).",
     .run = run_eval,
