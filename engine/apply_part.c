@@ -252,21 +252,41 @@ static void move_record(struct engine_execution *execution, struct engine_scope 
     engine_chain_append(&execution->records, &to->records, ENGINE_LINK_FIRST, slot);
 }
 
+/* The variables of the scope, which will be gone, behind those that the record has. */
+static void keep_variables(struct engine_execution *execution, struct engine_record *record,
+                           const struct engine_scope *scope)
+{
+    const struct engine_token *host = engine_token_find(execution, scope->host);
+    struct arena *memory = &execution->memory;
+    if (scope->variables.count > 0) {
+        record->locals = wire_merge(memory, scope->variables, record->locals);
+    }
+    if (host->own.count > 0) {
+        record->locals = wire_merge(memory, host->own, record->locals);
+    }
+}
+
 void engine_part_keep_records(struct engine_execution *execution, struct engine_scope *from,
                               struct engine_scope *to)
 {
-    const struct engine_token *host = engine_token_find(execution, from->host);
-    struct arena *memory = &execution->memory;
     while (from->records.count > 0) {
         uint32_t slot = from->records.first;
         struct engine_record *record = engine_pool_at(&execution->records, slot);
-        if (from->variables.count > 0) {
-            record->locals = wire_merge(memory, from->variables, record->locals);
-        }
-        if (host->own.count > 0) {
-            record->locals = wire_merge(memory, host->own, record->locals);
+        for (const struct engine_scope *scope = from; scope != to;
+             scope = engine_scope_find(execution, scope->parent)) {
+            keep_variables(execution, record, scope);
         }
         move_record(execution, from, to, slot);
+    }
+}
+
+void engine_part_gather_records(struct engine_execution *execution, struct engine_scope *top)
+{
+    for (ENGINE_EACH(struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        if (scope->records.count > 0 && engine_scope_lends(execution, scope, top)) {
+            engine_part_keep_records(execution, scope, top);
+        }
     }
 }
 

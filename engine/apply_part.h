@@ -167,10 +167,12 @@ MUST_USE bool engine_part_add_result(struct engine_execution *execution, struct 
 struct engine_record *engine_part_add_record(struct engine_execution *execution,
                                              struct engine_scope *scope, uint32_t node,
                                              uint32_t handler);
-/* All records of `from` go behind those of `to`, with the variables of the scope that they leave.
- */
+/* All records of `from` go behind those of `to`, a scope around it, with the variables of the scopes
+ * that they leave. */
 void engine_part_keep_records(struct engine_execution *execution, struct engine_scope *from,
                               struct engine_scope *to);
+/* The same for every scope that lends its records to `top`. */
+void engine_part_gather_records(struct engine_execution *execution, struct engine_scope *top);
 /* The newest ones that are of the inside of what the handler in `from` compensates go to its scope.
  */
 void engine_part_move_inner(struct engine_execution *execution, struct engine_scope *from,

@@ -94,6 +94,9 @@ enum result engine_apply_scope_interrupted(struct engine_execution *execution,
     struct engine_scope *scope = engine_scope_find(execution, event->scope);
     const struct engine_token *kept = engine_token_find(execution, event->token);
     REQUIRE(scope != NULL && kept != NULL && kept->scope == event->scope && !kept->guard);
+    if (event->flags != 0) {
+        engine_part_gather_records(execution, scope);
+    }
     uint32_t slot = scope->tokens.first;
     while (slot != ENGINE_SLOT_NONE) {
         struct engine_token *token = engine_token_at(execution, slot);

@@ -6,6 +6,7 @@
 #include "engine/failure.h"
 #include "engine/handler.h"
 #include "engine/scope.h"
+#include "proto/base/assert.h"
 #include "proto/wire/writer.h"
 
 void engine_compensation_record(struct engine_decision *decision, const struct engine_visit *visit)
@@ -101,9 +102,24 @@ static const struct engine_record *newest_about(const struct engine_execution *e
     return record;
 }
 
-/* The handlers run inside the visit's token. False: there is nothing to compensate. */
-static bool open(struct engine_decision *decision, const struct engine_visit *visit,
-                 uint32_t activity)
+/* The handlers of the scope's records run inside the visit's token, that of `newest` first. */
+static void open(struct engine_decision *decision, const struct engine_visit *visit,
+                 const struct engine_scope *scope, uint32_t activity,
+                 const struct engine_record *newest)
+{
+    engine_decision_step(decision, visit->token, false);
+    struct engine_event *event =
+        engine_emit_token(decision, ENGINE_EVENT_SCOPE_OPENED, visit->token);
+    uint32_t inside = engine_decision_scope_id(decision);
+    event->scope = inside;
+    event->flags = ENGINE_SCOPE_COMPENSATION;
+    event->other = scope->slot.id;
+    event->node = activity;
+    run_newest(decision, inside, newest->handler, visit->token);
+}
+
+bool engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit,
+                               uint32_t activity)
 {
     const struct engine_execution *execution = decision->execution;
     const struct engine_scope *scope = scope_of(execution, visit->scope);
@@ -116,22 +132,8 @@ static bool open(struct engine_decision *decision, const struct engine_visit *vi
     if (newest == NULL) {
         return false;
     }
-    engine_decision_step(decision, visit->token, false);
-    struct engine_event *event =
-        engine_emit_token(decision, ENGINE_EVENT_SCOPE_OPENED, visit->token);
-    uint32_t inside = engine_decision_scope_id(decision);
-    event->scope = inside;
-    event->flags = ENGINE_SCOPE_COMPENSATION;
-    event->other = scope->slot.id;
-    event->node = activity;
-    run_newest(decision, inside, newest->handler, visit->token);
+    open(decision, visit, scope, activity, newest);
     return true;
-}
-
-bool engine_compensation_begin(struct engine_decision *decision, const struct engine_visit *visit,
-                               uint32_t activity)
-{
-    return open(decision, visit, activity);
 }
 
 /* ---- transactions ---- */
@@ -148,11 +150,28 @@ static const struct engine_node *cancel_boundary(const struct engine_process *pr
     return NULL;
 }
 
+/* BPMN 2.0.2 §10.3.5: a cancel end event is for the transaction around it, however many
+ * sub-processes lie in between; NULL: there is none. */
+static const struct engine_scope *transaction_around(const struct engine_execution *execution,
+                                                     const struct engine_scope *scope)
+{
+    while (scope->kind == ENGINE_SCOPE_SUB_PROCESS || scope->kind == ENGINE_SCOPE_BODY) {
+        if (scope->kind == ENGINE_SCOPE_SUB_PROCESS &&
+            scope->process->nodes[scope->node].kind == ENGINE_TRANSACTION) {
+            return scope;
+        }
+        scope = engine_scope_find(execution, scope->parent);
+    }
+    return NULL;
+}
+
 /* An instance of a transaction with a loop marker takes the whole body along. */
 static void leave_by_cancel(struct engine_decision *decision, const struct engine_visit *visit)
 {
     const struct engine_execution *execution = decision->execution;
-    const struct engine_token *host = engine_token_find(execution, visit->scope->host);
+    const struct engine_scope *scope = transaction_around(execution, visit->scope);
+    ASSERT(scope != NULL); /* engine_cancel_begin has found it */
+    const struct engine_token *host = engine_token_find(execution, scope->host);
     const struct engine_scope *around = engine_scope_find(execution, host->scope);
     const struct engine_node *transaction = &around->process->nodes[host->node];
     const struct engine_node *boundary = cancel_boundary(around->process, transaction);
@@ -170,25 +189,63 @@ static void leave_by_cancel(struct engine_decision *decision, const struct engin
     engine_scope_interrupt(decision, host, visit->token, boundary->index, SPAN_EMPTY);
 }
 
-static bool is_in_transaction(const struct engine_scope *scope)
+/* What will be the newest record of the transaction, once it has those of the scopes in it. */
+static const struct engine_record *newest_within(const struct engine_execution *execution,
+                                                 const struct engine_scope *transaction)
 {
-    return scope->kind == ENGINE_SCOPE_SUB_PROCESS &&
-           scope->process->nodes[scope->node].kind == ENGINE_TRANSACTION;
+    uint32_t newest = transaction->records.last;
+    for (ENGINE_EACH(const struct engine_scope, scope, &execution->scopes, &execution->scope_order,
+                     ENGINE_LINK_ALL)) {
+        if (scope->records.count > 0 && engine_scope_lends(execution, scope, transaction)) {
+            newest = scope->records.last;
+        }
+    }
+    return engine_pool_at(&execution->records, newest);
+}
+
+/* All of the transaction goes, but for the token and the scopes that it is in; what has completed
+ * in scopes that have not is the transaction's to undo. From outside in, so that those are there.
+ */
+static void take_others_away(struct engine_decision *decision, const struct engine_visit *visit,
+                             const struct engine_scope *transaction)
+{
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_scope *scope = transaction;
+    for (;;) {
+        const struct engine_token *kept = visit->token;
+        const struct engine_scope *inner = visit->scope;
+        while (inner != scope) {
+            kept = engine_token_find(execution, inner->host);
+            inner = engine_scope_find(execution, inner->parent);
+        }
+        engine_scope_cancel_others(decision, scope, kept);
+        struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_INTERRUPTED);
+        event->scope = scope->slot.id;
+        event->token = kept->slot.id;
+        event->flags = scope == transaction;
+        if (scope == visit->scope) {
+            return;
+        }
+        scope = engine_scope_find(execution, kept->child);
+    }
 }
 
 void engine_cancel_begin(struct engine_decision *decision, const struct engine_visit *visit)
 {
-    if (!is_in_transaction(visit->scope)) {
-        engine_fail_unsupported(decision, visit);
+    const struct engine_execution *execution = decision->execution;
+    const struct engine_scope *transaction = transaction_around(execution, visit->scope);
+    if (transaction == NULL) {
+        engine_fail(decision, visit, (enum engine_token_state)visit->token->state,
+                    span_text("DefinitionInvalid"),
+                    ENGINE_TEXT(decision, "cancel end event \"%.*s\" is in no transaction",
+                                SPAN_ARG(visit->node->id)));
         return;
     }
-    if (visit->scope->tokens.count > 1 || visit->scope->joins.count > 0) {
-        engine_scope_cancel_others(decision, visit->scope, visit->token);
-        struct engine_event *event = engine_emit(decision, ENGINE_EVENT_SCOPE_INTERRUPTED);
-        event->scope = visit->scope->slot.id;
-        event->token = visit->token->slot.id;
-    }
-    if (!open(decision, visit, ENGINE_NONE)) {
+    const struct engine_record *newest = newest_within(execution, transaction);
+    take_others_away(decision, visit, transaction);
+    if (newest != NULL) {
+        open(decision, visit, transaction, ENGINE_NONE, newest);
+    } else {
         leave_by_cancel(decision, visit);
     }
 }

@@ -140,6 +140,20 @@ const struct engine_node *engine_token_node(const struct engine_execution *execu
     return &scope->process->nodes[token->node];
 }
 
+bool engine_scope_lends(const struct engine_execution *execution, const struct engine_scope *scope,
+                        const struct engine_scope *top)
+{
+    /* Handlers that a compensation event has not come to yet are to be run, too. */
+    bool through = scope->kind == ENGINE_SCOPE_COMPENSATION;
+    const struct engine_scope *at = scope;
+    while (at != top &&
+           (through || at->kind == ENGINE_SCOPE_SUB_PROCESS || at->kind == ENGINE_SCOPE_BODY)) {
+        at = engine_scope_find(execution, at->parent);
+        through = false;
+    }
+    return at == top && scope != top;
+}
+
 bool engine_record_is_about(const struct engine_scope *scope, const struct engine_record *record,
                             uint32_t node)
 {

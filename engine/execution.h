@@ -394,6 +394,10 @@ static inline bool engine_execution_frozen(const struct engine_execution *execut
     return execution->end != ENGINE_END_NONE || execution->suspended;
 }
 
+/* Does the scope lie in `top` so that what can be compensated in it is top's, if top is cancelled?
+ * What a called process has done is its own. */
+bool engine_scope_lends(const struct engine_execution *execution, const struct engine_scope *scope,
+                        const struct engine_scope *top);
 /* Is the record about that activity (ENGINE_NONE: any), itself or something inside it? */
 bool engine_record_is_about(const struct engine_scope *scope, const struct engine_record *record,
                             uint32_t node);

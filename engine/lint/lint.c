@@ -174,6 +174,53 @@ static void check_event_sub_process(const struct engine_process *process,
     }
 }
 
+static bool is_transaction(const struct engine_process *process, uint32_t node)
+{
+    return node != ENGINE_NONE && process->nodes[node].kind == ENGINE_TRANSACTION;
+}
+
+static bool has_cancel_boundary(const struct engine_process *process,
+                                const struct engine_node *transaction)
+{
+    for (uint32_t i = 0; i < transaction->boundaries.count; i++) {
+        if (engine_node_bears(&process->nodes[transaction->boundaries.at[i]], ENGINE_ON_CANCEL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* BPMN 2.0.2 §10.3.5: cancel events are of transactions. */
+static void check_cancel(const struct engine_process *process, const struct engine_node *node,
+                         struct lint_options options, struct engine_report *report)
+{
+    enum engine_severity refusal = options.lenient ? ENGINE_WARNING : ENGINE_ERROR;
+    uint32_t around = node->scope;
+    if (!engine_node_bears(node, ENGINE_ON_CANCEL)) {
+        return;
+    }
+    if (node->kind == ENGINE_BOUNDARY_EVENT) {
+        if (!is_transaction(process, node->attached_to)) {
+            engine_lint_problem(report, refusal, "cancel", node,
+                                "a cancel boundary event is of a transaction, and what it is "
+                                "attached to is none");
+        }
+        return;
+    }
+    while (around != ENGINE_NONE && !is_transaction(process, around)) {
+        around = process->nodes[around].scope;
+    }
+    if (around == ENGINE_NONE) {
+        engine_lint_problem(report, refusal, "cancel", node,
+                            "cancels a transaction, and there is none around it");
+    } else if (!has_cancel_boundary(process, &process->nodes[around])) {
+        engine_lint_problem(report, ENGINE_WARNING, "cancel", node,
+                            "cancels \"%.*s\", which has no cancel boundary event: the execution "
+                            "fails",
+                            SPAN_ARG(process->nodes[around].id));
+    }
+}
+
 static void check_starts(const struct engine_process *process, struct engine_report *report)
 {
     bool has_start = process->is_global_task;
@@ -205,6 +252,7 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
         check_link(process, node, options, report);
         check_event_gateway(process, node, options, report);
         check_event_sub_process(process, node, options, report);
+        check_cancel(process, node, options, report);
         if (options.is_sound) {
             check_default(process, node, report);
         }

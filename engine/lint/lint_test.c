@@ -306,6 +306,24 @@ Test(lint, what_follows_an_event_gateway_is_something_to_wait_for)
                   "event-gateway", "x", "leads to \"t\" (user task), which waits for no event");
 }
 
+Test(lint, cancel_events_are_of_transactions)
+{
+#define CANCELS "<endEvent id='x'><cancelEventDefinition/></endEvent>"
+    sample_refuse(SAMPLE(START "<subProcess id='p1'>" CANCELS "</subProcess>"), "cancel", "x",
+                  "there is none around it");
+    sample_refuse(SAMPLE(START TASK("t") "<boundaryEvent id='x' attachedToRef='t'>"
+                                         "<cancelEventDefinition/></boundaryEvent>"),
+                  "cancel", "x", "what it is attached to is none");
+    struct sample sample = sample_read_bytes(
+        span_text(SAMPLE(START "<transaction id='tx'><subProcess id='p1'>" CANCELS
+                               "</subProcess></transaction>" FLOW("f", "s", "tx"))),
+        false);
+    cr_expect_eq(sample.result, RESULT_OK);
+    cr_expect_eq(sample_problem(&sample, "cancel", "x")->severity, ENGINE_WARNING);
+    sample_free(&sample);
+#undef CANCELS
+}
+
 Test(lint, a_boundary_event_is_judged_by_whether_it_interrupts)
 {
     sample_refuse(

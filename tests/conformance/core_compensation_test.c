@@ -27,8 +27,9 @@
     START("s")                                                                                     \
     TASK("a")                                                                                      \
     UNDONE_BY("a", "ua")                                                                           \
-    TASK("b") UNDONE_BY("b", "ub") throw_event END("e") FLOW("s", "a") FLOW("a", "b")              \
-        FLOW("b", "t") FLOW("t", "e")
+    TASK("b")                                                                                      \
+    UNDONE_BY("b", "ub") throw_event END("e") FLOW("s", "a") FLOW("a", "b") FLOW("b", "t")         \
+        FLOW("t", "e")
 
 static const struct {
     const char *claim;
@@ -140,6 +141,14 @@ static const struct {
                    FLOW("i", "f") FLOW("f", "u") FLOW("f", "a") FLOW("a", "x")) ON_CANCEL("b", "tx")
                     TASK("no") TASK("out") FLOW("s", "tx") FLOW("b", "no") FLOW("tx", "out")),
      "s tx i f u a x ua b no", 40, ""},
+    {"one that a sub-process cancels from inside undoes what was done in it and beside it",
+     WORLD_BPMN(START("s") TRANSACTION(
+         "tx", START("i") AND("f")
+                   SUB("in", TASK("a") UNDONE_BY("a", "ua") CANCEL_END("x") FLOW("a", "x"))
+                       SUB("by", TASK("c") UNDONE_BY("c", "uc") USER("u") FLOW("c", "u"))
+                           FLOW("i", "f") FLOW("f", "by") FLOW("f", "in")) ON_CANCEL("b", "tx")
+                    TASK("no") FLOW("s", "tx") FLOW("b", "no")),
+     "s tx i f by in c a u x ua uc b no", 40, ""},
     {"with nothing to compensate it is left at once",
      WORLD_BPMN(START("s") TRANSACTION("tx", CANCEL_END("x")) ON_CANCEL("b", "tx") FLOW("s", "tx")),
      "s tx x b", 40, ""},
