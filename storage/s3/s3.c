@@ -1,12 +1,13 @@
 /* s3.c: see s3.h. */
 #include "storage/s3/s3.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "storage/http/percent.h"
+#include "storage/s3/sign.h"
 
 #define REGION_WITHOUT_NAME "us-east-1" /* where a bucket is made without naming its region */
 
@@ -15,8 +16,8 @@ struct s3_service {
     char endpoint[512];
     char region[64];
     char bucket[64];
-    char login[512]; /* "access:secret" */
-    char signing[128];
+    struct span host; /* of the endpoint, its port included */
+    struct storage_s3_signer signer;
     char token[4096];
 };
 
@@ -24,6 +25,7 @@ static enum result check(const struct storage_s3_options *options, char *reason)
 static enum result s3_prepare(struct storage_http_service *service, struct storage_http_call *call,
                               struct arena *arena, CURL *easy, struct curl_slist **headers);
 static void s3_close(struct storage_http_service *service);
+static void service_free(struct s3_service *self);
 
 enum result storage_s3_blob_open(struct ev_loop *loop, const struct storage_s3_options *options,
                                  struct storage_blob **out, char reason[STORAGE_S3_REASON_BYTES])
@@ -38,8 +40,7 @@ enum result storage_s3_blob_open(struct ev_loop *loop, const struct storage_s3_o
     snprintf(self->endpoint, sizeof self->endpoint, "%.*s", (int)endpoint_count, options->endpoint);
     snprintf(self->region, sizeof self->region, "%s", options->region);
     snprintf(self->bucket, sizeof self->bucket, "%s", options->bucket);
-    snprintf(self->login, sizeof self->login, "%s:%s", options->access_key, options->secret_key);
-    snprintf(self->signing, sizeof self->signing, "aws:amz:%s:s3", options->region);
+    self->host = span_text(strstr(self->endpoint, "://") + 3);
     snprintf(self->token, sizeof self->token, "%s",
              options->session_token == NULL ? "" : options->session_token);
     self->service = (struct storage_http_service){
@@ -51,13 +52,24 @@ enum result storage_s3_blob_open(struct ev_loop *loop, const struct storage_s3_o
         .prepare = s3_prepare,
         .close = s3_close,
     };
+    result = storage_s3_signer_init(&self->signer, options->access_key, options->secret_key,
+                                    options->region);
+    if (result != RESULT_OK) {
+        service_free(self);
+        return result;
+    }
     return storage_http_blob_open(loop, &options->http, &self->service, out);
 }
 
 static void s3_close(struct storage_http_service *service)
 {
-    struct s3_service *self = (struct s3_service *)service;
-    explicit_bzero(self, sizeof *self);
+    service_free((struct s3_service *)service);
+}
+
+static void service_free(struct s3_service *self)
+{
+    storage_s3_signer_release(&self->signer);
+    explicit_bzero(self->token, sizeof self->token);
     free(self);
 }
 
@@ -121,64 +133,77 @@ static struct span list_query(const struct storage_http_call *call, struct arena
         query = arena_format(arena, "continuation-token=%.*s&", SPAN_ARG(marker));
     }
     struct span prefix = storage_percent_encode(arena, call->name, false);
-    return arena_format(arena, "?%.*slist-type=2&max-keys=%u&prefix=%.*s", SPAN_ARG(query),
+    return arena_format(arena, "%.*slist-type=2&max-keys=%u&prefix=%.*s", SPAN_ARG(query),
                         (unsigned)call->limit, SPAN_ARG(prefix));
 }
 
-/* S3 wants the body's hash said, and libcurl (7.88) signs what is said. */
-static bool add_hash(struct span body, struct arena *arena, struct curl_slist **headers)
+static struct span path_of(const struct s3_service *self, const struct storage_http_call *call,
+                           struct arena *arena)
 {
-    static const char digits[] = "0123456789abcdef";
-    uint8_t digest[EVP_MAX_MD_SIZE];
-    char text[EVP_MAX_MD_SIZE * 2 + 1];
-    unsigned count = 0;
-    const void *bytes = body.count > 0 ? (const void *)body.bytes : "";
-    if (EVP_Digest(bytes, body.count, digest, &count, EVP_sha256(), NULL) != 1) {
-        return false;
+    if (call->verb == STORAGE_HTTP_LIST || call->verb == STORAGE_HTTP_MAKE) {
+        return arena_format(arena, "/%s", self->bucket);
     }
-    for (unsigned i = 0; i < count; i++) {
-        text[i * 2] = digits[digest[i] >> 4];
-        text[i * 2 + 1] = digits[digest[i] & 15];
-    }
-    text[count * 2] = '\0';
-    return storage_http_header(headers, arena, "x-amz-content-sha256", text);
+    struct span name = storage_percent_encode(arena, call->name, true);
+    return arena_format(arena, "/%s/%.*s", self->bucket, SPAN_ARG(name));
+}
+
+static void format_date(char out[STORAGE_S3_DATE_TEXT + 1])
+{
+    struct timespec now;
+    struct tm date;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &date);
+    strftime(out, STORAGE_S3_DATE_TEXT + 1, "%Y%m%dT%H%M%SZ", &date);
+}
+
+/* All but Content-Type is signed. Without "Expect:" a large upload would wait for "100 Continue".
+ */
+static bool add_headers(struct s3_service *self, const struct storage_http_call *call,
+                        const struct storage_s3_request *request, struct arena *arena,
+                        struct curl_slist **headers)
+{
+    const char *type = call->verb == STORAGE_HTTP_MAKE  ? "application/xml"
+                       : call->verb == STORAGE_HTTP_PUT ? "application/octet-stream"
+                                                        : "";
+    struct span authorization = storage_s3_authorization(&self->signer, request, arena);
+    return authorization.count > 0 && storage_http_header(headers, arena, "Expect", "") &&
+           storage_http_header(headers, arena, "Host", (const char *)request->host.bytes) &&
+           storage_http_header(headers, arena, "x-amz-date", request->date) &&
+           storage_http_header(headers, arena, "x-amz-content-sha256", request->body_hash) &&
+           (request->token[0] == '\0' ||
+            storage_http_header(headers, arena, "x-amz-security-token", request->token)) &&
+           (type[0] == '\0' || storage_http_header(headers, arena, "Content-Type", type)) &&
+           storage_http_header(headers, arena, "Authorization", (const char *)authorization.bytes);
 }
 
 static enum result s3_prepare(struct storage_http_service *service, struct storage_http_call *call,
                               struct arena *arena, CURL *easy, struct curl_slist **headers)
 {
+    static const char *const methods[] = {
+        [STORAGE_HTTP_PUT] = "PUT",  [STORAGE_HTTP_GET] = "GET",  [STORAGE_HTTP_DELETE] = "DELETE",
+        [STORAGE_HTTP_LIST] = "GET", [STORAGE_HTTP_MAKE] = "PUT",
+    };
     struct s3_service *self = (struct s3_service *)service;
-    struct span tail = SPAN_EMPTY;
-    bool sound = true;
-    if (call->verb == STORAGE_HTTP_LIST) {
-        tail = list_query(call, arena);
-    } else if (call->verb != STORAGE_HTTP_MAKE) {
-        struct span name = storage_percent_encode(arena, call->name, true);
-        tail = arena_format(arena, "/%.*s", SPAN_ARG(name));
-    } else if (strcmp(self->region, REGION_WITHOUT_NAME) != 0) {
+    if (call->verb == STORAGE_HTTP_MAKE && strcmp(self->region, REGION_WITHOUT_NAME) != 0) {
         call->body = arena_format(
             arena,
             "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
             "<LocationConstraint>%s</LocationConstraint></CreateBucketConfiguration>",
             self->region);
     }
-    struct span url =
-        arena_format(arena, "%s/%s%.*s", self->endpoint, self->bucket, SPAN_ARG(tail));
-    if (call->verb == STORAGE_HTTP_PUT) {
-        sound = storage_http_header(headers, arena, "Content-Type", "application/octet-stream");
-    } else if (call->verb == STORAGE_HTTP_MAKE) {
-        sound = storage_http_header(headers, arena, "Content-Type", "application/xml");
+    struct storage_s3_request request = {.method = methods[call->verb],
+                                         .host = self->host,
+                                         .path = path_of(self, call, arena),
+                                         .token = self->token};
+    if (call->verb == STORAGE_HTTP_LIST) {
+        request.query = list_query(call, arena);
     }
-    /* (No "Expect:" as Azure gets: libcurl 7.88 signs that header but does not send it.) */
-    sound = sound && add_hash(call->body, arena, headers);
-    if (self->token[0] != '\0') {
-        sound = sound && storage_http_header(headers, arena, "x-amz-security-token", self->token);
-    }
-    if (!sound || arena->overflowed) {
-        return RESULT_LIMIT;
-    }
-    bool set = curl_easy_setopt(easy, CURLOPT_URL, (const char *)url.bytes) == CURLE_OK &&
-               curl_easy_setopt(easy, CURLOPT_USERPWD, self->login) == CURLE_OK &&
-               curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, self->signing) == CURLE_OK;
-    return set ? RESULT_OK : RESULT_LIMIT;
+    format_date(request.date);
+    struct span url = arena_format(arena, "%s%.*s%s%.*s", self->endpoint, SPAN_ARG(request.path),
+                                   request.query.count > 0 ? "?" : "", SPAN_ARG(request.query));
+    bool sound = storage_s3_hash(&self->signer, call->body, request.body_hash) &&
+                 add_headers(self, call, &request, arena, headers) && !arena->overflowed;
+    return sound && curl_easy_setopt(easy, CURLOPT_URL, (const char *)url.bytes) == CURLE_OK
+               ? RESULT_OK
+               : RESULT_LIMIT;
 }

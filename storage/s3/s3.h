@@ -1,5 +1,5 @@
 /*
- * s3.h: the blob tier on S3 or a service that speaks its protocol: signed by libcurl (AWS Signature
+ * s3.h: the blob tier on S3 or a service that speaks its protocol: signed (AWS Signature
  * Version 4), path-style URLs. See http_blob.h for threads, answers and the meaning of the options.
  * The bucket is made when the first put misses it.
  */
