@@ -85,6 +85,8 @@ struct proto_request {
         execution_id;  /* filled by the router where the operation is about one execution */
     bool route_is_new; /* the keeper of its session has just found the execution, and has made a
                           note for repeats */
+    bool by_tier;      /* a hot tier elsewhere has named the execution for the session, which may be
+                          out of date */
     struct span start_node; /* a start by a webhook: where it begins; empty: the plain starts */
     uint64_t received_ms;   /* loop-independent monotonic ms, for time-outs and latency */
 };

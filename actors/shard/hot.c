@@ -105,6 +105,15 @@ void shard_hot_end(struct actor_shard *shard, struct actor_slot *slot,
     }
 }
 
+void shard_hot_disown(struct actor_shard *shard, struct span id, struct span channel_session_id)
+{
+    struct proto_message *message =
+        keep_message(PROTO_KEEP_NOTHING, id, channel_session_id, SPAN_EMPTY);
+    if (message != NULL) {
+        shard_effect(shard, message, 0);
+    }
+}
+
 void shard_hot_warm(struct actor_shard *shard, struct actor_slot *slot,
                     const struct engine_view *view, struct span bytes)
 {

@@ -44,6 +44,8 @@ enum {
 #define SHARD_KEPT_TEXT                                                                            \
     "the journal cannot be written; what was accepted is kept and will be tried again"
 
+#define SHARD_NO_SESSION_TEXT "no execution waits on this channelSessionId"
+
 struct actor_slot {
     struct actor_link link;
     struct actor_alarm alarm;       /* Unix ms: the engine's next due time */
@@ -339,6 +341,9 @@ void shard_hot_drop(struct actor_shard *shard, struct actor_slot *slot);
 /* It ended or was deleted: with this turn's commit the tier forgets it. */
 void shard_hot_end(struct actor_shard *shard, struct actor_slot *slot,
                    const struct engine_view *view);
+
+/* A tier elsewhere says that the session means this execution, which has ended: both keys go. */
+void shard_hot_disown(struct actor_shard *shard, struct span id, struct span channel_session_id);
 
 /* ---- tasks.c: the human tasks of this shard ---- */
 /* Takes the request. */

@@ -17,13 +17,37 @@ static struct engine_input callback_input(struct actor_shard *shard, const struc
                                  .error = asking_field(asking, ACTOR_FIELD_ERROR)};
 }
 
+/* A hot tier elsewhere has named an execution that does not have this session, or has no more: the
+ * tier missed a deletion, or was put back from a copy. Nobody waits there; of one that has ended
+ * the entry goes. */
+static bool refuse_stale(struct actor_shard *shard, struct asking *asking,
+                         enum shard_located located, const struct actor_work *work)
+{
+    struct span session = asking_text(asking, ACTOR_FIELD_SESSION, "");
+    struct engine_view view;
+    if (!asking->message->as.request.by_tier || located == SHARD_FAILED ||
+        located == SHARD_DAMAGED) {
+        return false;
+    }
+    if (located == SHARD_LIVE) {
+        engine_look(work->execution, &view);
+        if (span_equal(view.channel_session_id, session)) {
+            return false;
+        }
+    } else if (located == SHARD_ENDED) {
+        shard_hot_disown(shard, execution_id_span(&asking->id), session);
+    }
+    asking_refuse_text(shard, asking, PROTO_ERROR_SessionNotFound, SHARD_NO_SESSION_TEXT);
+    return true;
+}
+
 /* engine.md 9: one that comes before its wait is kept by the engine, in the execution. */
 static void callback(struct actor_shard *shard, struct asking *asking)
 {
     struct actor_work *work;
     enum shard_located located =
         shard_locate(shard, &asking->id, SHARD_WISH_LIVE, &asking->message, asking->lookup, &work);
-    if (located == SHARD_PENDING) {
+    if (located == SHARD_PENDING || refuse_stale(shard, asking, located, work)) {
         return;
     }
     if (located != SHARD_LIVE) {
@@ -134,10 +158,10 @@ static void forget_ended(struct actor_shard *shard, struct asking *asking)
     }
     struct span id = execution_id_span(&asking->id);
     record_write(&shard->batch,
-                 &(struct proto_record){
-                     .kind = PROTO_RECORD_FORGET,
-                     .execution_id = id,
-                     .workspace_id = asking_text(asking, ACTOR_FIELD_WORKSPACE, "default")});
+                 &(struct proto_record){.kind = PROTO_RECORD_FORGET,
+                                        .execution_id = id,
+                                        .workspace_id =
+                                            asking_text(asking, ACTOR_FIELD_WORKSPACE, "default")});
     shard_conclude_here(shard, asking->message, asking->remembered, id,
                         deleted_body(shard, asking));
     asking_done(asking);
@@ -188,10 +212,11 @@ static bool resolve(struct actor_shard *shard, struct asking *asking)
     if (route != NULL) {
         return execution_id_parse(route->reply, &asking->id) == RESULT_OK;
     }
-    if (actor_directory_resolve(&shard->directory, session, &asking->id) != RESULT_OK &&
-        !shard_found_bound(asking->lookup, &asking->id)) {
+    bool known = actor_directory_resolve(&shard->directory, session, &asking->id) == RESULT_OK;
+    if (!known && !shard_found_bound(asking->lookup, &asking->id)) {
         return false;
     }
+    asking->message->as.request.by_tier = !known;
     route = request_id.count == 0 ? NULL
                                   : actor_remembered_add(&shard->routes, workspace, request_id, 0,
                                                          shard->now.unix_ms);
@@ -225,7 +250,7 @@ static bool route_by_session(struct actor_shard *shard, struct asking *asking)
             return false;
         }
         actor_reply_refuse_text(asking->message, &shard->turn, PROTO_ERROR_SessionNotFound,
-                                "no execution waits on this channelSessionId");
+                                SHARD_NO_SESSION_TEXT);
         asking_done(asking);
         return false;
     }

@@ -136,6 +136,49 @@ static void end_leaves_the_binding_of_another(void)
     end(&world);
 }
 
+static void refused_by_session(struct world *world, const char *session)
+{
+    struct span reply =
+        host_call(&world->host.engine,
+                  "{\"op\":\"callback\",\"channelSessionId\":\"%s\",\"payload\":{}}", session);
+    CHECK_TEXT(host_error(reply), "SessionNotFound");
+}
+
+static void stale_index_entries_are_nobody(void)
+{
+    CHECK_CASE("an index entry of an execution that has ended, that has another session or that "
+               "never was: nobody waits there, at both shards; the first goes");
+    struct world world;
+    char id[24];
+    char session[48];
+    begin(&world);
+    for (int i = 0; i < 4; i++) {
+        snprintf(id, sizeof id, "ended-%d", i);
+        start(&world, id);
+        CHECK_INT(call_back(&world, id), 3);
+        CHECK_INT(call_back(&world, id), 40);
+        snprintf(id, sizeof id, "other-%d", i);
+        start(&world, id);
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(session, sizeof session, "channel_session:c-ended-%d", i);
+        TIERS_UNTIL(tiers_redis_get(&world.redis, session).count == 0);
+        TIERS_REDIS(&world.redis, "SET channel_session:c-ended-%d ended-%d", i, i);
+        TIERS_REDIS(&world.redis, "SET channel_session:c-older-%d other-%d", i, i);
+        TIERS_REDIS(&world.redis, "SET channel_session:c-never-%d never-%d", i, i);
+        static const char *const whose[] = {"ended", "older", "never"};
+        for (size_t j = 0; j < 3; j++) {
+            snprintf(session, sizeof session, "c-%s-%d", whose[j], i);
+            refused_by_session(&world, session);
+        }
+        snprintf(session, sizeof session, "channel_session:c-ended-%d", i);
+        TIERS_UNTIL(tiers_redis_get(&world.redis, session).count == 0);
+        snprintf(id, sizeof id, "other-%d", i);
+        CHECK_INT(call_back(&world, id), 3); /* it was not touched */
+    }
+    end(&world);
+}
+
 static void heavy_session_is_never_in_redis(void)
 {
     CHECK_CASE(
@@ -385,6 +428,7 @@ int main(void)
     REQUIRE(server_redis_start(&redis_server, NULL));
     light_session_lives_in_redis();
     end_leaves_the_binding_of_another();
+    stale_index_entries_are_nobody();
     heavy_session_is_never_in_redis();
     expired_session_resumes_cold_and_is_warmed();
     strange_bytes_are_a_miss();
