@@ -28,6 +28,7 @@
 #define MAPPED_BYTES_MAX (8u << 20)
 #define LOOKS_MAX        256u
 #define CRC_BYTES        sizeof(uint32_t)
+#define ROW_BYTES_MAX    (1ull << 30)
 
 struct storage_lmdb {
     uint32_t magic;
@@ -65,6 +66,7 @@ static int run_one(struct storage_lmdb *store, const struct storage_lmdb_change 
 static int rebuild(struct storage_lmdb *store, bool grow);
 static void drop_transaction(struct storage_lmdb *store);
 static int redo_all(struct storage_lmdb *store);
+static bool read_row(const struct storage_lmdb *store, MDB_val row, struct span *value);
 static void note_looks(struct storage_lmdb *store, size_t rows);
 static void unmap_pages(const struct storage_lmdb *store);
 static int widen_cut_file(struct storage_lmdb *store);
@@ -207,13 +209,39 @@ enum result storage_lmdb_get(struct storage_lmdb *store, unsigned table, struct 
     if (code != 0) {
         return result_of(store, code);
     }
+    return read_row(store, row, value) ? RESULT_OK : RESULT_CORRUPT;
+}
+
+/* A damaged page may say any size of a row; behind the end of the file a look at it would kill the
+ * process with SIGBUS. (What was changed since the last flush is in memory of LMDB's own.) */
+static bool is_in_file(const struct storage_lmdb *store, MDB_val bytes)
+{
+    MDB_envinfo environment;
+    MDB_stat stat;
+    const uint8_t *map = store->mapped.address;
+    const uint8_t *begin = bytes.mv_data;
+    if (map == NULL || begin < map || begin >= map + store->mapped.bytes) {
+        return bytes.mv_size <= ROW_BYTES_MAX;
+    }
+    if (mdb_env_info(store->env, &environment) != 0 || mdb_env_stat(store->env, &stat) != 0) {
+        return false;
+    }
+    size_t used = (environment.me_last_pgno + 1) * stat.ms_psize;
+    size_t offset = (size_t)(begin - map);
+    return offset <= used && bytes.mv_size <= used - offset;
+}
+
+/* false: the row fails its check. */
+static bool read_row(const struct storage_lmdb *store, MDB_val row, struct span *value)
+{
     uint32_t crc = 0;
-    if (row.mv_size < CRC_BYTES) {
-        return RESULT_CORRUPT;
+    *value = SPAN_EMPTY;
+    if (row.mv_size < CRC_BYTES || !is_in_file(store, row)) {
+        return false;
     }
     memcpy(&crc, row.mv_data, CRC_BYTES);
     *value = span_of((uint8_t *)row.mv_data + CRC_BYTES, row.mv_size - CRC_BYTES);
-    return base_crc32c(0, *value) == crc ? RESULT_OK : RESULT_CORRUPT;
+    return base_crc32c(0, *value) == crc;
 }
 
 enum result storage_lmdb_scan(struct storage_lmdb *store, unsigned table, struct span from,
@@ -235,14 +263,9 @@ enum result storage_lmdb_scan(struct storage_lmdb *store, unsigned table, struct
     int code = mdb_cursor_get(cursor, &key, &row, from.count > 0 ? MDB_SET_RANGE : MDB_FIRST);
     bool more = true;
     while (code == 0 && more) {
-        struct span bytes = span_of(row.mv_data, row.mv_size);
-        struct span value = {0};
-        uint32_t crc = 0;
-        if (bytes.count >= CRC_BYTES) {
-            memcpy(&crc, bytes.bytes, CRC_BYTES);
-            value = span_of(bytes.bytes + CRC_BYTES, bytes.count - CRC_BYTES);
-        }
-        if (bytes.count >= CRC_BYTES && base_crc32c(0, value) == crc) {
+        struct span value;
+        if (key.mv_size <= STORAGE_KEY_BYTES_MAX && is_in_file(store, key) &&
+            read_row(store, row, &value)) {
             more = each(owner, span_of(key.mv_data, key.mv_size), value);
         } else {
             found = RESULT_CORRUPT;

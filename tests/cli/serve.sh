@@ -294,6 +294,30 @@ check "order-6 went on" until_waiting order-6 approve
 stop_engine TERM
 exits 0
 
+it "a damaged file of blobs or of state is refused by its name, and blobs that were moved away are done without"
+start_engine --project "$scratch/projects"
+run start order --project shop --workspace shop --request '{"total": 400}' --id order-7 --wait accepted
+exits 0
+check "order-7 waits" until_waiting order-7 approve
+stop_engine TERM
+exits 0
+for store in blobs state; do
+    cp "$scratch/data/$store/data.mdb" "$scratch/sound.mdb"
+    head -c 8192 /dev/zero | dd of="$scratch/data/$store/data.mdb" conv=notrunc 2>/dev/null
+    run serve --data "$scratch/data" --set "front.listen=$url" --set admin.listen=off
+    exits 1
+    complains "$scratch/data: $store/data.mdb: stored bytes are corrupt; "
+    complains "from a backup"
+    cp "$scratch/sound.mdb" "$scratch/data/$store/data.mdb"
+done
+mv "$scratch/data/blobs" "$scratch/blobs-aside"
+start_engine --project "$scratch/projects"
+check "order-7 went on" until_waiting order-7 approve
+run callback order-7 --task approve --payload '{"approved": true}'
+exits 0
+stop_engine TERM
+exits 0
+
 it "a token is asked for where one is configured"
 printf 'open sesame\n' >"$scratch/tokens"
 start_engine --project "$scratch/projects" --set "auth.file=$scratch/tokens"

@@ -74,9 +74,16 @@ static enum result open_blob(struct cli_host *host, const char *directory,
         return RESULT_OK; /* it lives on a loop: later */
     }
     host->blob_is_embedded = true;
-    return explain(
-        error, directory, "blobs",
-        storage_lmdb_blob_open(below(path, directory, "blobs"), BLOB_MAP_BYTES, &host->blob));
+    enum result result =
+        storage_lmdb_blob_open(below(path, directory, "blobs"), BLOB_MAP_BYTES, &host->blob);
+    if (result == RESULT_CORRUPT) {
+        snprintf(error, 512,
+                 "%s: blobs/data.mdb: %s; put it back from a backup, or move blobs/ away: what "
+                 "waits goes on, what has ended and its steps cannot be shown then",
+                 directory, result_text(result));
+        return result;
+    }
+    return explain(error, directory, "blobs", result);
 }
 
 /* What lies in the data directory can be copied; the rest has its own ways. */
@@ -109,6 +116,13 @@ static enum result open_stores(struct cli_host *host, const struct cli_host_opti
     }
     result =
         storage_lmdb_state_open(below(path, directory, "state"), STATE_MAP_BYTES, &host->state);
+    if (result == RESULT_CORRUPT) {
+        snprintf(error, 512,
+                 "%s: state/data.mdb: %s; it holds what waits: put the data directory back from a "
+                 "backup",
+                 directory, result_text(result));
+        return result;
+    }
     if (result != RESULT_OK) {
         return explain(error, directory, "state", result);
     }
