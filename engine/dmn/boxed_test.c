@@ -259,6 +259,37 @@ Test(boxed, a_decision_service_is_a_function_of_its_inputs)
     CHECK_ROWS(rows);
 }
 
+/* "lists" gives lists of numbers, "one" a number, "untyped" anything. */
+#define FUNCTIONS                                                                                  \
+    "<itemDefinition name='numbers' "                                                              \
+    "isCollection='true'><typeRef>number</typeRef></itemDefinition>"                               \
+    "<itemDefinition name='lists'><functionItem outputTypeRef='numbers'/></itemDefinition>"        \
+    "<itemDefinition name='one'><functionItem outputTypeRef='number'/></itemDefinition>"           \
+    "<itemDefinition name='untyped'><functionItem/></itemDefinition>"
+#define TYPED_SERVICE(type)                                                                        \
+    "<decisionService id='s' name='s'><variable name='s' typeRef='" type                           \
+    "'/>" OUTPUT("a") "</decisionService>"
+#define TYPED_BKM(type)                                                                            \
+    "<businessKnowledgeModel id='s' name='s'><variable name='s' typeRef='" type "'/>"              \
+    "<encapsulatedLogic>" L("n") "</encapsulatedLogic></businessKnowledgeModel>"
+#define ASK D("d", KNOWS("s") L("s()"))
+
+Test(boxed, what_a_function_gives_is_of_the_type_that_its_own_names)
+{
+    static const struct row rows[] = {
+        {MODEL(FUNCTIONS ASK D("a", L("n")) TYPED_SERVICE("lists")), "[7]"},
+        {MODEL(FUNCTIONS ASK D("a", L("[n]")) TYPED_SERVICE("one")), "7"},
+        {MODEL(FUNCTIONS ASK D("a", L("[n]")) TYPED_SERVICE("number")), "7"},
+        {MODEL(FUNCTIONS ASK D("a", L("\"text\"")) TYPED_SERVICE("one")), "null"},
+        {MODEL(FUNCTIONS ASK D("a", L("[n]")) TYPED_SERVICE("untyped")), "[7]"},
+        {MODEL(FUNCTIONS ASK TYPED_BKM("lists")), "[7]"},
+        {MODEL(FUNCTIONS ASK TYPED_BKM("numbers")), "[7]"},
+        {MODEL(FUNCTIONS ASK TYPED_BKM("one")), "7"},
+        {MODEL(FUNCTIONS ASK TYPED_BKM("untyped")), "7"},
+    };
+    CHECK_ROWS(rows);
+}
+
 Test(boxed, what_cannot_be_read_is_refused_by_name)
 {
     static const struct row cases[] = {

@@ -242,8 +242,11 @@ struct expression_value engine_dmn_serve(struct expression_evaluation *evaluatio
         argument = argument->parent;
     }
     evaluate_needed(evaluation, &run, service->given);
-    return evaluation->result == RESULT_OK ? service_value(evaluation, service, run.values)
-                                           : expression_null();
+    if (evaluation->result != RESULT_OK) {
+        return expression_null();
+    }
+    return engine_dmn_coerce(evaluation, service->type,
+                             service_value(evaluation, service, run.values));
 }
 
 static struct expression_value evaluate_run(struct expression_evaluation *evaluation,

@@ -33,9 +33,9 @@ enum dmn_type_form {
 struct dmn_type {
     enum dmn_type_form form;
     enum expression_type plain;
-    const char *maker; /* function of FEEL that makes it of a text; or NULL */
-    const struct dmn_type *element;
-    const struct span *names; /* of members */
+    const char *maker;              /* function of FEEL that makes it of a text; or NULL */
+    const struct dmn_type *element; /* of a function: what it gives; NULL: anything */
+    const struct span *names;       /* of members */
     const struct dmn_type *const *members;
     uint32_t member_count;
     const struct expression_node *allowed; /* unary tests; NULL: all values */
@@ -90,7 +90,8 @@ struct dmn_service {
     uint32_t input_count;
     const struct span *parameters; /* names of input data, then of input decisions */
     uint32_t parameter_count;
-    const bool *given;  /* by place: is it an input decision? */
+    const struct dmn_type *type; /* of its value */
+    const bool *given;           /* by place: is it an input decision? */
     const bool *needed; /* by place: does an output rest on it? Those that are given among them */
 };
 

@@ -83,7 +83,7 @@ static bool read_parameters(struct dmn_reading *reading, struct xml_element *fun
     return true;
 }
 
-/* Of the result; some name the type of the function by its result's. */
+/* Of the result. */
 static const struct dmn_type *result_type(struct dmn_reading *reading, struct xml_element *function,
                                           struct xml_element *variable)
 {
@@ -91,7 +91,7 @@ static const struct dmn_type *result_type(struct dmn_reading *reading, struct xm
     if (type == NULL) {
         type = engine_dmn_type_of(reading, variable);
     }
-    return type != NULL && engine_dmn_type_is_function(type) ? NULL : type;
+    return engine_dmn_result_type(type);
 }
 
 const struct expression_node *engine_dmn_read_function(struct dmn_reading *reading,

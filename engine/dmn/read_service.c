@@ -67,6 +67,8 @@ bool engine_dmn_read_service(struct dmn_reading *reading, struct xml_element *el
 {
     struct dmn_service *service = row->service;
     service->dmn = reading->dmn;
+    service->type = engine_dmn_result_type(
+        engine_dmn_type_of(reading, engine_dmn_child(element, NULL, "variable")));
     if (!read_places(reading, element, row, "outputDecision", &service->outputs,
                      &service->output_count) ||
         !read_places(reading, element, row, "inputDecision", &service->inputs,

@@ -86,12 +86,15 @@ const struct dmn_type *engine_dmn_type_of(struct dmn_reading *reading, struct xm
                                              engine_xml_attribute(element, XML_NONE, "typeRef"));
 }
 
-bool engine_dmn_type_is_function(const struct dmn_type *type)
+const struct dmn_type *engine_dmn_result_type(const struct dmn_type *type)
 {
-    while (type->form == DMN_TYPE_NAMED) {
-        type = type->element;
+    const struct dmn_type *inner = type;
+    while (inner != NULL && inner->form == DMN_TYPE_NAMED) {
+        inner = inner->element;
     }
-    return type->form == DMN_TYPE_PLAIN && type->plain == VALUE_FUNCTION;
+    bool is_function =
+        inner != NULL && inner->form == DMN_TYPE_PLAIN && inner->plain == VALUE_FUNCTION;
+    return is_function ? inner->element : type;
 }
 
 /* ---- item definitions ---- */
@@ -136,11 +139,14 @@ static void read_item(struct dmn_reading *reading, struct xml_element *element,
                       struct dmn_type *type)
 {
     struct xml_element *reference = engine_dmn_child(element, NULL, "typeRef");
+    struct xml_element *function = engine_dmn_child(element, NULL, "functionItem");
     if (engine_dmn_child(element, NULL, "itemComponent") != NULL) {
         read_components(reading, element, type);
-    } else if (engine_dmn_child(element, NULL, "functionItem") != NULL) {
+    } else if (function != NULL) {
         type->form = DMN_TYPE_PLAIN;
         type->plain = VALUE_FUNCTION;
+        type->element = engine_dmn_type(reading, function,
+                                        engine_xml_attribute(function, XML_NONE, "outputTypeRef"));
     } else if (reference != NULL) {
         type->element = engine_dmn_type(reading, reference, span_trim(reference->text));
         type->form = type->element == NULL ? DMN_TYPE_ANY : DMN_TYPE_NAMED;

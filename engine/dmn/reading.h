@@ -54,7 +54,9 @@ bool engine_dmn_is_namespace(struct span uri);
 void engine_dmn_add_name(struct dmn_reading *reading, struct span name);
 /* By its variable, else its own. */
 struct span engine_dmn_variable_name(struct xml_element *element);
-bool engine_dmn_type_is_function(const struct dmn_type *type);
+/* What a function gives that is declared to be of this type: some name the type of the function
+ * (DMN 1.5 §7.3.4), some that of its result. NULL: anything. */
+const struct dmn_type *engine_dmn_result_type(const struct dmn_type *type);
 /* A "decisionTable" as a node; NULL after a complaint. */
 const struct expression_node *engine_dmn_read_table(struct dmn_reading *reading,
                                                     struct xml_element *element,
