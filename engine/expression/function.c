@@ -9,6 +9,7 @@ static const struct expression_function *const tables[] = {
     expression_number_functions,    expression_string_functions,  expression_list_functions,
     expression_aggregate_functions, expression_context_functions, expression_temporal_functions,
     expression_range_functions,     expression_regex_functions,   expression_order_functions,
+    expression_camunda_functions,
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -8,7 +8,7 @@
 
 struct expression_evaluation;
 
-#define EXPRESSION_PARAMETERS_MAX 4u
+#define EXPRESSION_PARAMETERS_MAX 5u
 
 /* `arguments` has one value per parameter, read and of its type, ABSENT where an optional one was
  * not given. */
@@ -49,6 +49,7 @@ const char *expression_function_similar(struct span name);
 bool expression_list_index(struct expression_value position, uint32_t count, uint32_t *index);
 
 /* The tables, each ended by a row without a name. */
+extern const struct expression_function expression_camunda_functions[];
 extern const struct expression_function expression_number_functions[];
 extern const struct expression_function expression_string_functions[];
 extern const struct expression_function expression_list_functions[];

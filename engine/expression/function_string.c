@@ -170,6 +170,22 @@ static struct expression_value join(struct expression_evaluation *evaluation,
     return expression_string(expression_buffer_span(&joined));
 }
 
+/* As Camunda has it: between a prefix and a suffix. */
+static struct expression_value join_between(struct expression_evaluation *evaluation,
+                                            const struct expression_value *arguments,
+                                            uint32_t offset)
+{
+    struct expression_value joined = join(evaluation, arguments, offset);
+    if (joined.type != VALUE_STRING) {
+        return joined;
+    }
+    struct expression_buffer whole = {.arena = evaluation->arena};
+    expression_buffer_add(&whole, arguments[2].as.text);
+    expression_buffer_add(&whole, joined.as.text);
+    expression_buffer_add(&whole, arguments[3].as.text);
+    return expression_string(expression_buffer_span(&whole));
+}
+
 const struct expression_function expression_string_functions[] = {
     {"string", "a", 1, "from", to_string},
     {"string length", "s", 1, "string", length},
@@ -183,5 +199,6 @@ const struct expression_function expression_string_functions[] = {
     {"starts with", "ss", 2, "string,match", starts_with},
     {"ends with", "ss", 2, "string,match", ends_with},
     {"string join", "la", 1, "list,delimiter", join},
+    {"string join", "lass", 4, "list,delimiter,prefix,suffix", join_between},
     {0},
 };

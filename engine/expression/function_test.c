@@ -87,6 +87,9 @@ Test(feel_function, strings)
         {"trim(\"  a b \")", NULL, "\"a b\""},
         {"string join([\"a\", \"b\", null], \", \")", NULL, "\"a, b\""},
         {"string join([\"a\", \"b\"])", NULL, "\"ab\""},
+        {"string join([\"a\", \"b\"], \"-\", \"<\", \">\")", NULL, "\"<a-b>\""},
+        {"string join([\"a\", \"b\"], \"-\", \"<\")", NULL,
+         "invalid @0 string join has 3 arguments: it takes (list,delimiter)"},
         {"string join([1], \"x\")", NULL, "null @0 cannot join number"},
         {"string join(risks, \", \")", "{\"risks\": [\"x\", \"y\"]}", "\"x, y\""},
     };
@@ -169,6 +172,37 @@ Test(feel_function, contexts)
         {"get or else(2, 1)", NULL, "2"},
         {"is(1, 1.0)", NULL, "true"},
         {"is(1, \"1\")", NULL, "false"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
+}
+
+Test(feel_functions, of_camunda)
+{
+    static const struct row rows[] = {
+        {"is blank(\" \\n\\t\")", NULL, "true"},
+        {"is blank(\"\")", NULL, "true"},
+        {"is blank(\" a\")", NULL, "false"},
+        {"is blank(null)", NULL, "null @0 argument 1 of is blank is null"},
+        {"duplicate values([1, 2, 3, 2, 1, 1.0, null, null])", NULL, "[2,1,null]"},
+        {"duplicate values([1, \"1\"])", NULL, "[]"},
+        {"partition([1, 2, 3, 4, 5], 2)", NULL, "[[1,2],[3,4],[5]]"},
+        {"partition([], 2)", NULL, "[]"},
+        {"partition(list: [1, 2], size: 2)", NULL, "[[1,2]]"},
+        {"partition([1], 0)", NULL, "null @0 the size of a part is at least 1"},
+        {"to base64(\"FEEL\")", NULL, "\"RkVFTA==\""},
+        {"to base64(\"\")", NULL, "\"\""},
+        {"to json({a: [1, 1.50, null, true], d: @\"2024-02-29\"})", NULL,
+         "\"{\\\"a\\\":[1,1.5,null,true],\\\"d\\\":\\\"2024-02-29\\\"}\""},
+        {"to json(x.y)", "{\"x\": {\"y\": \"z\"}}", "\"\\\"z\\\"\""},
+        {"from json(\"{\\\"a\\\": [1, 2.5]}\").a[2]", NULL, "2.5"},
+        {"from json(to json({a: {b: \"c\"}})) = {a: {b: \"c\"}}", NULL, "true"},
+        {"from json(\"{a}\")", NULL, "null @0 this string is no JSON"},
+        {"from json(\"\")", NULL, "null @0 this string is no JSON"},
+        {"assert(x, x > 1)", "{\"x\": 2}", "2"},
+        {"assert(x, x != null, \"x is needed\")", NULL, "fails @0 x is needed"},
+        {"assert(1, \"no boolean\")", NULL, "fails @0 what is asserted is not true"},
+        {"fromAi(x.y, \"The y\", \"number\")", "{\"x\": {\"y\": 7}}", "7"},
+        {"fromAi(value: x, schema: {enum: [1, 2]})", "{\"x\": 2}", "2"},
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
 }
