@@ -290,6 +290,25 @@ Test(boxed, what_a_function_gives_is_of_the_type_that_its_own_names)
     CHECK_ROWS(rows);
 }
 
+#define TYPED(type, text)                                                                          \
+    "<literalExpression typeRef='" type "'><text>" text "</text></literalExpression>"
+
+Test(boxed, a_literal_expression_is_of_its_own_type)
+{
+    static const struct row rows[] = {
+        {MODEL(D("d", TYPED("number", "n + 1"))), "8"},
+        {MODEL(D("d", TYPED("number", "\"8\""))), "null"},
+        {MODEL(D("d", TYPED("string", "[\"a\"]"))), "\"a\""},
+        {MODEL(D("d", TYPED("Any", "[n]"))), "[7]"},
+        {MODEL(FUNCTIONS D("d", TYPED("numbers", "n"))), "[7]"},
+        {MODEL(D("d", "<context>" ENTRY("a", TYPED("string", "n"))
+                          ENTRY("b", TYPED("number", "n")) "</context>")),
+         "{\"a\":null,\"b\":7}"},
+        {MODEL(D("d", KNOWS("f") L("f([n])")) BKM("f", P("x") TYPED("number", "x"))), "7"},
+    };
+    CHECK_ROWS(rows);
+}
+
 Test(boxed, what_cannot_be_read_is_refused_by_name)
 {
     static const struct row cases[] = {

@@ -79,7 +79,7 @@ static const struct expression_node *make_null(struct dmn_reading *reading)
 
 /* ---- forms ---- */
 
-/* A cell that is left empty is null, as a cell of a table is. */
+/* A cell that is left empty is null, as a cell of a table is; else its own type counts. */
 static const struct expression_node *read_literal(struct dmn_reading *reading,
                                                   struct xml_element *element, struct span decision)
 {
@@ -89,9 +89,12 @@ static const struct expression_node *read_literal(struct dmn_reading *reading,
                             SPAN_ARG(decision));
         return NULL;
     }
-    return engine_xml_child_text(element, XML_UNKNOWN, "text").count == 0
-               ? make_null(reading)
-               : engine_dmn_compile(reading, element, decision, ENGINE_DIALECT_FEEL);
+    if (engine_xml_child_text(element, XML_UNKNOWN, "text").count == 0) {
+        return make_null(reading);
+    }
+    const struct expression_node *logic =
+        engine_dmn_compile(reading, element, decision, ENGINE_DIALECT_FEEL);
+    return engine_dmn_typed(reading, logic, NULL, 0, engine_dmn_type_of(reading, element));
 }
 
 static const struct expression_node *
