@@ -112,6 +112,84 @@ run run "$scratch/person.bpmn" --data "$scratch/kept"
 exits 3
 check "journal is there" test -d "$scratch/kept/journal"
 
+it "names the file of modules that are refused, once"
+echo '{"modules":[{"taskTypes":["charge"],"url":"ftp://x"}]}' >"$scratch/ftp.json"
+run run "$scratch/plain.bpmn" --modules "$scratch/ftp.json"
+exits 1
+complains "strider: $scratch/ftp.json: error: modules[0].url: must begin with http:// or https://"
+check "one line" is_one_line "$err"
+run run "$scratch/plain.bpmn" --modules "$scratch/broken.json"
+exits 2
+complains "broken.json: No such file or directory"
+printf '{"modules":\n[}' >"$scratch/broken.json"
+run run "$scratch/plain.bpmn" --modules "$scratch/broken.json"
+exits 2
+complains "broken.json:2:2: "
+
+it "what is no definition is refused by name: nothing, noise, a folder, too much of it"
+: >"$scratch/nothing.bpmn"
+head -c 5000 "$strider" >"$scratch/noise.bpmn"
+head -c 17000000 /dev/zero | tr '\0' ' ' >"$scratch/large.bpmn"
+run run "$scratch/nothing.bpmn"
+exits 1
+complains "nothing.bpmn:1:1: error: the file is empty"
+run run "$scratch/noise.bpmn"
+exits 1
+complains "noise.bpmn:1:1: error: "
+run run "$scratch"
+exits 2
+complains "$scratch: Is a directory"
+run run "$scratch/large.bpmn"
+exits 2
+complains "large.bpmn: larger than 16777216 bytes"
+
+it "is interrupted by SIGINT and SIGTERM, and cleans up"
+process patient '<startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="t"/>
+    <intermediateCatchEvent id="t"><timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition></intermediateCatchEvent>
+    <sequenceFlow id="g" sourceRef="t" targetRef="b"/><endEvent id="b"/>'
+for signal in INT TERM; do
+    : >"$scratch/err"
+    # (A shell lets what it starts in the background ignore SIGINT.)
+    env --default-signal=INT "$strider" run "$scratch/patient.bpmn" >"$scratch/out" 2>"$scratch/err" </dev/null &
+    patient=$!
+    check "it waits" await "$scratch/err" "waiting: t (timer)"
+    kill "-$signal" "$patient"
+    wait "$patient"
+    code=$?
+    err=$(cat "$scratch/err")
+    exits 1
+    complains "strider run: interrupted"
+done
+
+it "can be ended while it reads from a pipe that nobody writes to"
+mkfifo "$scratch/pipe.bpmn"
+env --default-signal=INT "$strider" run "$scratch/pipe.bpmn" </dev/null 2>/dev/null &
+reader=$!
+exec {writer}>"$scratch/pipe.bpmn" # returns when it has opened the other end
+kill -INT "$reader"
+wait "$reader"
+code=$?
+exits 130
+exec {writer}>&-
+
+it "says that its result or its store finds no place"
+"$strider" run "$scratch/plain.bpmn" >/dev/full 2>"$scratch/err" </dev/null
+code=$?
+err=$(cat "$scratch/err")
+exits 1
+complains "strider: standard output cannot be written"
+"$strider" run "$scratch/plain.bpmn" >&- 2>"$scratch/err" </dev/null
+code=$?
+exits 1
+TMPDIR=$scratch/nowhere run run "$scratch/plain.bpmn"
+exits 1
+complains "$scratch/nowhere/strider-run-"
+(ulimit -f 64 && exec "$strider" run "$scratch/plain.bpmn") >/dev/null 2>"$scratch/err" </dev/null
+code=$?
+err=$(cat "$scratch/err")
+exits 1
+complains "strider run: "
+
 it "leaves nothing behind else"
 check "temporary directories" equals "$(temporary)" "$before"
 

@@ -2,7 +2,7 @@
 # Every verb's --help and usage errors; eval and validate.
 . "$(dirname "$0")/harness.sh" "$1"
 
-verbs="run serve validate convert eval deploy definitions start callback get list tasks suspend resume abort restart retry migrate import delete backup stats ping version"
+verbs="run serve validate convert eval deploy definitions start callback get list tasks suspend resume abort restart retry migrate import delete backup stats ping version replay consumer test"
 
 it "help lists every verb"
 run --help
@@ -83,6 +83,17 @@ complains "/no/such/file: No such file or directory"
 run validate /no/such/file
 exits 1
 complains "/no/such/file: No such file or directory"
+
+it "test says where there is no scenario"
+echo '[]' >"$scratch/none.json"
+run test "$scratch/none.json"
+exits 1
+complains "strider test: $scratch/none.json: no scenario in it"
+
+it "convert says why its file cannot be written"
+run convert "$root/examples/order/order.bpmn" --to graph --output /no/such/file
+exits 1
+complains "/no/such/file cannot be written: No such file or directory"
 
 it "nobody listening is said, not waited for"
 run ping --connect "ipc://$scratch/nobody.ipc" --timeout 200ms

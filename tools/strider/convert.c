@@ -1,7 +1,9 @@
 /*
  * convert.c: `strider convert`: a definition in another notation.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/write/write.h"
 #include "proto/base/limits.h"
@@ -71,8 +73,8 @@ static int write_output(const char *path, struct span text)
         is_written &= fclose(file) == 0;
     }
     if (!is_written) {
-        return cli_complain("convert", CLI_FAILED, "%s cannot be written",
-                            path == NULL ? "standard output" : path);
+        return cli_complain("convert", CLI_FAILED, "%s cannot be written: %s",
+                            path == NULL ? "standard output" : path, strerror(errno));
     }
     return CLI_DONE;
 }

@@ -132,6 +132,7 @@ static int help(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a peer that leaves is an error of that write, not our end */
+    signal(SIGXFSZ, SIG_IGN); /* nor is a file that may grow no more */
     int code;
     if (argc < 2) {
         print_help(stderr);

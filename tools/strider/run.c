@@ -6,7 +6,6 @@
  * The main thread asks and waits; replies and events reach it through an inbox that the actors'
  * threads fill.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -18,23 +17,20 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
-#include "engine/read/read.h"
 #include "proto/base/assert.h"
-#include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "tools/strider/execution_view.h"
 #include "tools/strider/host.h"
 #include "tools/strider/inbox.h"
-#include "tools/strider/input.h"
 #include "tools/strider/logs.h"
 #include "tools/strider/print.h"
+#include "tools/strider/run_input.h"
 #include "tools/strider/verbs.h"
 
 #define RUN_ARENA_BYTES (512u << 20)
 #define RUN_PROJECT     "default"
 #define LAST_WRITES_MS  5000
-#define DEFINITIONS_MAX 64u
 #define DIRECTORY_BYTES 4096u
 
 enum ticket { TICKET_START, TICKET_GET };
@@ -48,10 +44,7 @@ struct run {
     struct cli_host host;
     char directory[DIRECTORY_BYTES];
     bool temporary; /* the directory is removed at the end */
-    struct actor_project_file definitions[DEFINITIONS_MAX];
-    size_t definition_count;
-    bool wants_decisions; /* one of them has a task that is a decision */
-    struct span process;
+    struct run_input input;
     char execution_id[UUID_TEXT_BYTES + 1];
     int64_t shown; /* sequence of the last step that --trace has printed */
     bool told_of_waits;
@@ -64,177 +57,22 @@ static uint64_t monotonic_ms(void)
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* ---- what is run ---- */
-
-static bool wants_decisions(const struct engine_definition *definition)
-{
-    for (uint32_t i = 0; i < definition->process_count; i++) {
-        const struct engine_process *process = &definition->processes[i];
-        for (uint32_t k = 0; k < process->node_count; k++) {
-            if (process->nodes[k].rule.decision != NULL) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static int read_definition(struct run *run, const char *path, struct span process_id)
-{
-    char problem[512];
-    struct span content;
-    if (run->definition_count == DEFINITIONS_MAX) {
-        return cli_complain("run", CLI_USAGE, "more than %u definitions", DEFINITIONS_MAX);
-    }
-    if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &run->arena, &content, problem) != RESULT_OK) {
-        return cli_complain("run", CLI_USAGE, "%s", problem);
-    }
-    struct engine_report report;
-    struct engine_definition *definition = NULL;
-    engine_report_init(&report, span_text(path));
-    enum result result = engine_read(span_text(path), content, &report, &definition);
-    struct span text = engine_report_text(&report, ENGINE_WARNING, &run->arena);
-    fprintf(stderr, "%.*s", SPAN_ARG(text));
-    int code = CLI_DONE;
-    if (result != RESULT_OK) {
-        code = report.errors > 0
-                   ? CLI_FAILED
-                   : cli_complain("run", CLI_FAILED, "%s: %s", path, result_text(result));
-    } else if (run->definition_count == 0) {
-        const struct engine_process *process = engine_definition_find(definition, process_id);
-        if (process == NULL) {
-            code = cli_complain("run", CLI_USAGE, "%s has no process \"%.*s\"", path,
-                                SPAN_ARG(process_id));
-        } else {
-            run->process = arena_copy(&run->arena, process->id);
-        }
-    }
-    if (definition != NULL) {
-        run->wants_decisions = run->wants_decisions || wants_decisions(definition);
-        engine_definition_free(definition);
-    }
-    engine_report_release(&report);
-    const char *slash = strrchr(path, '/');
-    run->definitions[run->definition_count++] = (struct actor_project_file){
-        .name = span_text(slash == NULL ? path : slash + 1), .content = content};
-    return code;
-}
-
-static bool is_read(const struct run *run, const char *name)
-{
-    for (size_t i = 0; i < run->definition_count; i++) {
-        if (span_is(run->definitions[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int is_decision_file(const struct dirent *entry)
-{
-    size_t count = strlen(entry->d_name);
-    return count > 4 && strcmp(entry->d_name + count - 4, ".dmn") == 0;
-}
-
-/* The decision models beside the file: the process calls decisions. */
-static int read_decisions(struct run *run)
-{
-    char folder[DIRECTORY_BYTES];
-    char path[2 * DIRECTORY_BYTES];
-    struct dirent **names;
-    const char *file = run->arguments->operands[0];
-    const char *slash = strrchr(file, '/');
-    snprintf(folder, sizeof(folder), "%.*s", slash == NULL ? 1 : (int)(slash - file) + 1,
-             slash == NULL ? "." : file);
-    int count = scandir(folder, &names, is_decision_file, alphasort);
-    int code = CLI_DONE;
-    for (int i = 0; i < count; i++) {
-        if (code == CLI_DONE && !is_read(run, names[i]->d_name)) {
-            snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
-            code = read_definition(
-                run, (const char *)arena_copy(&run->arena, span_text(path)).bytes, SPAN_EMPTY);
-        }
-        free(names[i]);
-    }
-    if (count >= 0) {
-        free(names);
-    }
-    return code;
-}
-
-static int read_definitions(struct run *run)
-{
-    const char *process = cli_option_value(run->arguments, "process");
-    int code = read_definition(run, run->arguments->operands[0], span_text(process));
-    const char *with;
-    for (size_t i = 0;
-         code == CLI_DONE && (with = cli_option_nth(run->arguments, "with", i)) != NULL; i++) {
-        code = read_definition(run, with, SPAN_EMPTY);
-    }
-    return code == CLI_DONE && run->wants_decisions ? read_decisions(run) : code;
-}
-
-/* NAME=VALUE options as one MAP value; empty when none was given. */
-static int read_pairs(struct run *run, const char *option, const char *shown_as, struct span *out)
-{
-    struct wire_writer writer;
-    wire_writer_init(&writer, &run->arena, 256);
-    size_t mark = wire_open_map(&writer);
-    uint32_t count = 0;
-    const char *text;
-    for (; (text = cli_option_nth(run->arguments, option, count)) != NULL; count++) {
-        struct span name;
-        struct span value;
-        int code = cli_read_pair("run", shown_as, text, &run->arena, &name, &value);
-        if (code != CLI_DONE) {
-            return code;
-        }
-        wire_write_string(&writer, name);
-        wire_write_raw(&writer, value);
-    }
-    wire_close_map(&writer, mark, count);
-    *out = count == 0 ? SPAN_EMPTY : wire_writer_span(&writer);
-    return CLI_DONE;
-}
-
-static int read_option_json(struct run *run, const char *option, const char *shown_as,
-                            struct span *out)
-{
-    const char *text = cli_option_value(run->arguments, option);
-    *out = SPAN_EMPTY;
-    if (text == NULL) {
-        return CLI_DONE;
-    }
-    int code = cli_read_json("run", shown_as, text, &run->arena, out);
-    if (code == CLI_DONE && !wire_is(*out, WIRE_MAP)) {
-        return cli_complain("run", CLI_USAGE, "%s wants an object", shown_as);
-    }
-    return code;
-}
-
 static int load_project(struct run *run)
 {
     struct actor_project project = {.project = span_text(RUN_PROJECT),
                                     .workspace = span_text("default"),
-                                    .definitions = run->definitions,
-                                    .definition_count = run->definition_count};
-    const char *file = cli_option_value(run->arguments, "modules");
-    int code = read_pairs(run, "env", "--env", &project.environment);
-    if (code == CLI_DONE && file != NULL) {
-        char path[DIRECTORY_BYTES];
-        snprintf(path, sizeof(path), "@%s", file);
-        code = cli_read_json("run", "--modules", path, &run->arena, &project.modules);
-    }
-    if (code != CLI_DONE) {
-        return code;
-    }
+                                    .environment = run->input.environment,
+                                    .modules = run->input.modules,
+                                    .definitions = run->input.definitions,
+                                    .definition_count = run->input.definition_count};
     struct span problems = SPAN_EMPTY;
     enum result result = actor_runtime_load(run->host.runtime, &project, 1, &run->arena, &problems);
     if (result != RESULT_OK && problems.count == 0) {
         problems = span_text(result_text(result));
     }
-    return result == RESULT_OK ? CLI_DONE
-                               : cli_complain("run", CLI_FAILED, "%.*s", SPAN_ARG(problems));
+    return result == RESULT_OK
+               ? CLI_DONE
+               : cli_complain("run", CLI_FAILED, "%.*s", SPAN_ARG(span_trim(problems)));
 }
 
 /* ---- asking the engine ---- */
@@ -264,14 +102,8 @@ static int send_request(struct run *run, enum proto_operation operation, struct 
 
 static int send_start(struct run *run)
 {
-    struct span payloads[3];
+    const struct span payloads[3] = {run->input.request, run->input.context, run->input.variables};
     static const char *const names[3] = {"request", "context", "execution"};
-    int code = read_option_json(run, "request", "--request", &payloads[0]);
-    code = code == CLI_DONE ? read_option_json(run, "context", "--context", &payloads[1]) : code;
-    code = code == CLI_DONE ? read_pairs(run, "var", "--var", &payloads[2]) : code;
-    if (code != CLI_DONE) {
-        return code;
-    }
     struct wire_writer writer;
     wire_writer_init(&writer, &run->arena, 1024);
     size_t mark = wire_open_map(&writer);
@@ -279,7 +111,7 @@ static int send_start(struct run *run)
     wire_pair_int(&writer, "v", 1);
     wire_pair_text(&writer, "op", "start");
     wire_pair_text(&writer, "projectId", RUN_PROJECT);
-    wire_pair_string(&writer, "process", run->process);
+    wire_pair_string(&writer, "process", run->input.process);
     wire_pair_text(&writer, "executionId", run->execution_id);
     for (size_t i = 0; i < 3; i++) {
         if (payloads[i].count > 0) {
@@ -471,9 +303,22 @@ static void name_execution(struct run *run)
     uuid_format(uuid_v7(unix_ms, random_bytes), run->execution_id);
 }
 
+static void hold_signals(void)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+}
+
 static int carry_out(struct run *run)
 {
-    int code = read_definitions(run);
+    int code = run_input_read(run->arguments, &run->arena, &run->input);
+    /* Reading may take its time, from a pipe, and ends by a signal at once. From here on there is
+     * something to clean up, and threads are to be born: signals are looked for between two waits.
+     */
+    hold_signals();
     code = code == CLI_DONE ? choose_directory(run) : code;
     code = code == CLI_DONE ? open_host(run) : code;
     code = code == CLI_DONE ? load_project(run) : code;
@@ -499,12 +344,6 @@ static void clean_up(struct run *run)
 static int run_run(const struct cli_arguments *arguments)
 {
     struct run run = {.arguments = arguments, .host.lock = -1};
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &ends,
-                    NULL); /* before any thread: they are looked for between two waits */
     arena_init(&run.arena, 65536, RUN_ARENA_BYTES);
     cli_inbox_init(&run.inbox);
     logs_open(LOG_WARN, LOGS_AUTO);

@@ -89,13 +89,25 @@ static bool test_path(const char *path, unsigned depth, struct tally *tally)
     return good;
 }
 
+/* What holds no scenario is not what was meant. */
+static bool test_operand(const char *path, struct tally *tally)
+{
+    unsigned before = tally->tests;
+    bool good = test_path(path, 0, tally);
+    if (good && tally->tests == before) {
+        fprintf(stderr, "strider test: %s: no scenario in it\n", path);
+        return false;
+    }
+    return good;
+}
+
 static int run(const struct cli_arguments *arguments)
 {
     struct tally tally = {0};
     bool good = true;
     puts("TAP version 13");
     for (size_t i = 0; i < arguments->operand_count; i++) {
-        good = test_path(arguments->operands[i], 0, &tally) && good;
+        good = test_operand(arguments->operands[i], &tally) && good;
     }
     printf("1..%u\n", tally.tests);
     fprintf(stderr, "%u passed, %u failed\n", tally.tests - tally.failed, tally.failed);
