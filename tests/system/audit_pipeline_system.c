@@ -1,13 +1,16 @@
 /*
  * audit_pipeline_system.c: engine → RabbitMQ → consumers → PostgreSQL and MariaDB, while all of
  * them are killed: in the end each database holds what the engine's own index holds, each row and
- * log entry once. Two pipelines run side by side, one a database, with two consumers each.
+ * log entry once, and the blob folder holds each execution and its steps. Two pipelines run side by
+ * side, one a database, with two consumers each.
  *
  *   audit-pipeline-system [EXECUTIONS [DATABASE-DOWN-MS]]     (500 of ten tasks, 2000)
  */
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,6 +47,7 @@ struct pipeline {
     pid_t consumers[2];
     struct transport_client *client;
     uint32_t started;
+    uint32_t engine_kills, consumer_kills;
     struct storage_index *index; /* what the consumers have written */
 };
 
@@ -73,11 +77,21 @@ static void start_engine(struct pipeline *pipeline)
     char data[160];
     char error[256];
     char queue[64];
+    char folder[192];
     snprintf(data, sizeof data, "%s/data", pipeline->directory);
     snprintf(queue, sizeof queue, "bus.queue=%s", pipeline->name);
-    const char *const arguments[] = {
-        "strider", "serve",         "--data", data,  "--listen", pipeline->listen, "--admin", "off",
-        "--set",   "bus.kind=amqp", "--set",  queue, NULL};
+    snprintf(folder, sizeof folder, "blob.directory=%s/blobs", pipeline->directory);
+    /* (Files are synced one by one: the end waits until all of them are there.) */
+    const char *const arguments[] = {"strider",  "serve",
+                                     "--data",   data,
+                                     "--listen", pipeline->listen,
+                                     "--admin",  "off",
+                                     "--set",    "bus.kind=amqp",
+                                     "--set",    queue,
+                                     "--set",    "blob.kind=folder",
+                                     "--set",    folder,
+                                     "--set",    "shutdownTimeout=10min",
+                                     NULL};
     if (pipeline->client != NULL) {
         transport_client_close(pipeline->client);
     }
@@ -234,11 +248,32 @@ static void await_complete(struct pipeline *pipeline)
     CHECK_INT(known, pipeline->started);
 }
 
+/* Is there the execution's last snapshot, and a blob of each of its tasks' steps? */
+static bool has_blobs(const struct pipeline *pipeline, const char *id)
+{
+    char path[224];
+    uint32_t steps = 0;
+    bool snapshot = false;
+    snprintf(path, sizeof path, "%s/blobs/default/%s", pipeline->directory, id);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        bool is_snapshot = strcmp(entry->d_name, "execution.msgpack") == 0;
+        snapshot = snapshot || is_snapshot;
+        steps += !is_snapshot && strstr(entry->d_name, ".msgpack") != NULL;
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return snapshot && steps >= TASKS;
+}
+
 /* The engine has ended, so its own index is whole: it says what the database must hold. */
 static void compare(struct pipeline *pipeline)
 {
     char path[192];
     uint32_t same = 0;
+    uint32_t stored = 0;
     struct storage_index *own = NULL;
     struct arena arena;
     arena_init(&arena, 65536, 64u << 20);
@@ -251,12 +286,19 @@ static void compare(struct pipeline *pipeline)
         struct span expected = describe(own, id, &arena);
         struct span found = describe(pipeline->index, id, &arena);
         same += expected.count > 0 && span_equal(found, expected);
+        stored += has_blobs(pipeline, id);
         if (!span_equal(found, expected) && same + 3 > i) {
             fprintf(stderr, "  %s: %.*s\n  expected %.*s\n", id, SPAN_ARG(found),
                     SPAN_ARG(expected));
         }
     }
     CHECK_INT(same, pipeline->started);
+    CHECK_INT(stored, pipeline->started);
+    fprintf(stderr,
+            "  %s: of %u executions %u rows with %u logs each are the engine's own, %u have all "
+            "their blobs; consumers killed %u times, engine %u times, database once\n",
+            pipeline->name, pipeline->started, same, (unsigned)TASKS, stored,
+            pipeline->consumer_kills, pipeline->engine_kills);
     own->ops->close(own);
     arena_release(&arena);
 }
@@ -272,12 +314,14 @@ static void restart_broker(void)
 static void kill_engine(struct pipeline *pipeline)
 {
     CHECK(WIFSIGNALED(program_end(&pipeline->engine, SIGKILL)));
+    pipeline->engine_kills++;
     start_engine(pipeline);
 }
 
 static void kill_consumer(struct pipeline *pipeline, uint32_t round)
 {
     CHECK(WIFSIGNALED(program_end(&pipeline->consumers[round % 2], SIGKILL)));
+    pipeline->consumer_kills++;
     start_consumer(pipeline, round % 2);
 }
 
