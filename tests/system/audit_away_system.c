@@ -6,7 +6,7 @@
  *   audit-away-system [MESSAGES]     (6,000; docs/performance.md has the figures of 200,000)
  *
  * The engine's memory is compared with its own: as many messages were written before, with the
- * broker there.
+ * broker there. Then the same with durability off, over an orderly stop while the broker is away.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -39,6 +39,8 @@ struct memory {
 
 struct world {
     struct server broker;
+    const char *queue;
+    const char *durability;
     char directory[128];
     char listen[160];
     char url[96];
@@ -71,11 +73,15 @@ static void start_engine(void)
     char log[160];
     char data[160];
     char error[256];
+    char queue[64];
+    char durability[64];
     snprintf(log, sizeof log, "%s/engine.log", world.directory);
     snprintf(data, sizeof data, "%s/data", world.directory);
-    const char *const arguments[] = {"strider",  "serve",         "--data",  data,
-                                     "--listen", world.listen,    "--admin", "off",
-                                     "--set",    "bus.kind=amqp", NULL};
+    snprintf(queue, sizeof queue, "bus.queue=%s", world.queue);
+    snprintf(durability, sizeof durability, "engine.durability=%s", world.durability);
+    const char *const arguments[] = {"strider",    "serve",   "--data", data,       "--listen",
+                                     world.listen, "--admin", "off",    "--set",    "bus.kind=amqp",
+                                     "--set",      queue,     "--set",  durability, NULL};
     setenv("STRIDER_BUS_URL", world.url, 1);
 #if defined(__SANITIZE_ADDRESS__)
     /* What was freed must not count. */
@@ -198,7 +204,7 @@ static void deploy(void)
 static void open_source(void)
 {
     char reason[AUDIT_REASON_BYTES] = "";
-    struct audit_amqp_options amqp = {.url = world.url, .queue = "execution-audit"};
+    struct audit_amqp_options amqp = {.url = world.url, .queue = world.queue};
     struct audit_source_options options = {.window = WINDOW, .owner.sink = &world.received.sink};
     REQUIRE(audit_amqp_source_open(&amqp, &options, &world.source, reason) == RESULT_OK);
 }
@@ -247,12 +253,15 @@ static void receive(uint32_t executions)
 
 /* ---- all of it ---- */
 
-static void open_world(uint32_t messages)
+/* An engine with nothing in it, and a queue of its own. */
+static void open_world(const char *queue, const char *durability, uint32_t executions)
 {
-    world.executions = messages; /* two runs of half as many, two messages each */
-    world.revisions = calloc(world.executions, sizeof *world.revisions);
+    world.queue = queue;
+    world.durability = durability;
+    world.executions = executions;
+    world.until = world.whole = world.disordered = 0;
+    world.revisions = calloc(executions, sizeof *world.revisions);
     REQUIRE(world.revisions != NULL);
-    REQUIRE(server_rabbitmq_start(&world.broker));
     snprintf(world.directory, sizeof world.directory, "/tmp/strider-away-XXXXXX");
     REQUIRE(mkdtemp(world.directory) != NULL);
     snprintf(world.listen, sizeof world.listen, "ipc://%s/nng", world.directory);
@@ -263,15 +272,19 @@ static void open_world(uint32_t messages)
     deploy();
 }
 
-static void close_world(void)
+static void stop_engine(void)
 {
     int status = program_end(&world.engine, SIGTERM);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     transport_client_close(world.client);
+}
+
+static void close_world(void)
+{
+    stop_engine();
     world.source->ops->close(world.source);
     actor_waiter_release(&world.received);
     free(world.revisions);
-    server_rabbitmq_remove(&world.broker);
     struct server place = {0}; /* (a directory without a server) */
     snprintf(place.directory, sizeof place.directory, "%s", world.directory);
     server_remove(&place);
@@ -283,17 +296,12 @@ static void print(const char *when, struct memory memory)
             memory.anonymous_kib);
 }
 
-int main(int argc, char **argv)
+/* As many messages before as while the broker is away, two of each execution. */
+static void keeps_them_on_disk(uint32_t messages)
 {
-    uint32_t messages = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : MESSAGES_DEFAULT;
     uint32_t half = messages / 2;
-    REQUIRE(half > 0);
-    if (!server_rabbitmq_installed()) {
-        printf("ok 1 - audit away # SKIP rabbitmq is not installed\n");
-        return 0;
-    }
     CHECK_CASE("with the broker there, all messages come: so much memory it takes when warm");
-    open_world(messages);
+    open_world("away", "sync", messages);
     print("before", memory_now());
     struct memory warm = run_executions(half);
     open_source();
@@ -321,5 +329,41 @@ int main(int argc, char **argv)
     print("after", after);
     CHECK(after.rss_kib - warm.rss_kib <= GROWTH_KIB_MAX);
     close_world();
+}
+
+static void keeps_them_without_durability(void)
+{
+    enum { SOME = 500 };
+    CHECK_CASE("with durability off, too, all messages come while the broker is there");
+    open_world("not-durable", "off", SOME * 3);
+    (void)run_executions(SOME);
+    open_source();
+    receive(SOME);
+
+    CHECK_CASE("and those of an engine that stopped in order while the broker was away");
+    world.source->ops->close(world.source);
+    server_kill(&world.broker);
+    (void)run_executions(SOME * 2);
+    stop_engine();
+    start_engine();
+    (void)run_executions(SOME * 3);
+    REQUIRE(server_rabbitmq_start(&world.broker));
+    open_source();
+    receive(SOME * 3);
+    close_world();
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t messages = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : MESSAGES_DEFAULT;
+    REQUIRE(messages >= 2);
+    if (!server_rabbitmq_installed()) {
+        printf("ok 1 - audit away # SKIP rabbitmq is not installed\n");
+        return 0;
+    }
+    REQUIRE(server_rabbitmq_start(&world.broker));
+    keeps_them_on_disk(messages);
+    keeps_them_without_durability();
+    server_rabbitmq_remove(&world.broker);
     return check_report();
 }
