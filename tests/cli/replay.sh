@@ -83,6 +83,27 @@ member 'steps[2].missing' '"notKept"'
 member 'steps[4].snapshot.lifecycle' '"WaitingForHuman"'
 complains "3 of 4 steps have no snapshot (engine.stepBlobs is waits now"
 
+it "says so when none is kept, and still tells the way"
+stop_engine
+start_engine --project "$scratch/projects" --set engine.stepBlobs=off
+run start order --project shop --workspace shop --request '{"total": 250}'
+exits 0
+off=$(field executionId | tr -d '"')
+run get "$off" --steps
+exits 0
+member 'stepBlobs' '"off"'
+member 'count(steps)' 4
+member 'count(steps[item.missing = "notKept"])' 4
+member 'steps[4].taskId' '"approve"'
+complains "no step has a snapshot: engine.stepBlobs is off"
+run replay "$off"
+exits 0
+member 'count(steps[item.changes != null])' 0
+complains "no step has a snapshot: engine.stepBlobs is off"
+run replay "$off" --html "$scratch/off.html"
+exits 0
+complains "no step has a snapshot: engine.stepBlobs is off"
+
 it "still shows the steps of before"
 run get "$id" --steps
 exits 0

@@ -154,7 +154,11 @@ void replay_print_missing(const struct replay *replay)
         missing += why.count > 0 && !span_is(why, "underWay");
     }
     struct span mode = wire_string_or(wire_find_text(replay->outline, "stepBlobs"), "");
-    if (missing > 0) {
+    if (missing > 0 && missing == replay->count && span_is(mode, "off")) {
+        fprintf(stderr,
+                "no step has a snapshot: engine.stepBlobs is off, so the way is known and what it "
+                "changed is not (waits or all keep snapshots of steps to come)\n");
+    } else if (missing > 0) {
         fprintf(stderr,
                 "%u of %u steps have no snapshot (engine.stepBlobs is %.*s now; it may have been "
                 "another when they ran, or they were removed)\n",
