@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "actors/reply.h"
+#include "actors/task_place.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
@@ -19,7 +20,6 @@
 struct gathering {
     struct proto_sink sink;
     struct proto_message *request;
-    const char *list;
     uint32_t limit;
     uint32_t part_count;
     _Atomic uint32_t left;
@@ -38,48 +38,70 @@ static struct proto_message *refused_part(const struct gathering *gathering)
 
 /* What is next in each part. */
 struct head {
-    struct wire_map_walk walk;
+    struct wire_map_walk tasks;
+    struct wire_map_walk places;
     struct span value; /* empty: the part is through */
-    struct span since;
+    struct actor_task_place place;
 };
 
 static void step(struct head *head)
 {
-    if (!wire_array_next(&head->walk, &head->value)) {
+    struct span place;
+    if (!wire_array_next(&head->tasks, &head->value)) {
         head->value = SPAN_EMPTY;
+        return;
     }
-    head->since = wire_string_or(wire_find_text(head->value, "since"), "");
-}
-
-/* RFC 3339 in UTC with milliseconds: later is greater. */
-static bool is_newer(struct span left, struct span right)
-{
-    size_t shorter = left.count < right.count ? left.count : right.count;
-    int order = shorter == 0 ? 0 : memcmp(left.bytes, right.bytes, shorter);
-    return order > 0 || (order == 0 && left.count > right.count);
+    bool has_place = wire_array_next(&head->places, &place);
+    ASSERT(has_place); /* a shard gives one for each */
+    head->place = (struct actor_task_place){
+        .at_ms = wire_int_or(wire_at(place, 0), 0),
+        .id = wire_string_or(wire_find_text(head->value, "executionId"), ""),
+        .position = (uint32_t)wire_int_or(wire_at(place, 1), 0)};
 }
 
 static struct head *newest(struct head *heads, uint32_t count)
 {
     struct head *found = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        if (heads[i].value.count > 0 && (found == NULL || is_newer(heads[i].since, found->since))) {
+        if (heads[i].value.count > 0 &&
+            (found == NULL || actor_task_place_is_before(&heads[i].place, &found->place))) {
             found = &heads[i];
         }
     }
     return found;
 }
 
-/* Each part has its newest first, and so has the whole. */
+/* Behind the first place at which a shard stopped to look, there may be tasks that nobody listed.
+ */
+static bool find_end(const struct gathering *gathering, struct actor_task_place *end)
+{
+    bool has_end = false;
+    for (uint32_t i = 0; i < gathering->part_count; i++) {
+        struct actor_task_place until;
+        struct span text =
+            wire_string_or(wire_find_text(gathering->parts[i]->as.reply.body, "until"), "");
+        if (text.count > 0 && actor_task_place_parse(text, &until) == RESULT_OK &&
+            (!has_end || actor_task_place_is_before(&until, end))) {
+            *end = until;
+            has_end = true;
+        }
+    }
+    return has_end;
+}
+
+/* Each part is in order of its places, and so is the whole; `cursor` is where it goes on. */
 static struct span merge(const struct gathering *gathering, struct arena *arena)
 {
     struct head *heads = arena_alloc(arena, gathering->part_count * sizeof *heads);
+    struct actor_task_place end;
+    bool has_end = find_end(gathering, &end);
     if (heads == NULL) {
         return SPAN_EMPTY;
     }
     for (uint32_t i = 0; i < gathering->part_count; i++) {
-        heads[i].walk =
-            wire_array_begin(wire_find_text(gathering->parts[i]->as.reply.body, gathering->list));
+        struct span body = gathering->parts[i]->as.reply.body;
+        heads[i].tasks = wire_array_begin(wire_find_text(body, "tasks"));
+        heads[i].places = wire_array_begin(wire_find_text(body, "places"));
         step(&heads[i]);
     }
     struct wire_writer writer;
@@ -87,16 +109,25 @@ static struct span merge(const struct gathering *gathering, struct arena *arena)
     uint32_t count = 0;
     wire_writer_init(&writer, arena, 4096);
     size_t mark = actor_reply_open(&writer, &pairs);
-    wire_write_text(&writer, gathering->list);
+    wire_write_text(&writer, "tasks");
     size_t array = wire_open_array(&writer);
-    struct head *head;
-    while (count < gathering->limit && (head = newest(heads, gathering->part_count)) != NULL) {
+    struct head *head = newest(heads, gathering->part_count);
+    while (head != NULL && count < gathering->limit &&
+           (!has_end || actor_task_place_is_before(&head->place, &end))) {
         wire_write_value(&writer, head->value);
         step(head);
+        head = newest(heads, gathering->part_count);
         count++;
     }
     wire_close_array(&writer, array, count);
-    return actor_reply_close(&writer, mark, pairs + 1);
+    if (head != NULL && (!has_end || actor_task_place_is_before(&head->place, &end))) {
+        end = head->place;
+        has_end = true;
+    }
+    if (has_end) {
+        wire_pair_string(&writer, "cursor", actor_task_place_text(&end, arena));
+    }
+    return actor_reply_close(&writer, mark, pairs + 1 + has_end);
 }
 
 static void answer(struct gathering *gathering)
@@ -166,7 +197,7 @@ static struct proto_message *copy_request(const struct proto_message *request)
 }
 
 enum result actor_gather(struct proto_message **request, struct proto_sink *const *shards,
-                         uint32_t shard_count, const char *list, uint32_t limit)
+                         uint32_t shard_count, uint32_t limit)
 {
     struct gathering *gathering =
         calloc(1, sizeof *gathering + shard_count * sizeof gathering->parts[0]);
@@ -175,7 +206,6 @@ enum result actor_gather(struct proto_message **request, struct proto_sink *cons
     }
     gathering->sink.send = take_part;
     gathering->request = *request;
-    gathering->list = list;
     gathering->limit = limit;
     gathering->part_count = shard_count;
     /* One more than there are shards: it must not end before all were asked. */

@@ -53,6 +53,7 @@ enum actor_field_rule {
     X(FROM, "from", COUNT)                                                                         \
     X(PATH, "path", TEXT)                                                                          \
     X(DIRECTORY, "directory", TEXT)                                                                \
+    X(CURSOR, "cursor", TEXT)                                                                      \
     X(IF_ENDED, "ifEnded", BOOL)
 
 enum actor_field {

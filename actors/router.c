@@ -11,6 +11,7 @@
 #include "actors/reply.h"
 #include "actors/request.h"
 #include "actors/shard/shard.h"
+#include "actors/task_place.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
@@ -213,13 +214,16 @@ static enum result route_tasks(struct actor_router *router, struct proto_message
     if (text_of(fields, ACTOR_FIELD_EXECUTION_ID).count > 0) {
         return route_by_id(router, request, fields);
     }
-    if (router->shard_count == 1) {
-        return hand_on(router, router->shards[0], request);
+    struct span cursor = text_of(fields, ACTOR_FIELD_CURSOR);
+    struct actor_task_place place;
+    if (cursor.count > 0 && actor_task_place_parse(cursor, &place) != RESULT_OK) {
+        return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
+                           "cursor comes from the reply before");
     }
     int64_t limit = actor_request_count(fields, ACTOR_FIELD_LIMIT, TASKS_LIMIT_DEFAULT);
     limit = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : limit;
     enum result result =
-        actor_gather(request, router->shards, router->shard_count, "tasks", (uint32_t)limit);
+        actor_gather(request, router->shards, router->shard_count, (uint32_t)limit);
     return result == RESULT_LIMIT ? RESULT_AGAIN : result;
 }
 

@@ -21,7 +21,7 @@ struct actor_router {
     uint32_t shard_count;
     struct proto_sink *registry;
     struct proto_sink *audit;
-    struct proto_sink *backup; /* NULL: there is nothing that could be copied */
+    struct proto_sink *backup;                    /* NULL: there is nothing that could be copied */
     const struct actor_journal_counters *journal; /* full: no starts */
     /* What `stats` tells: pairs into an open map, returns how many. Any thread. */
     uint32_t (*stats)(void *owner, struct wire_writer *writer);

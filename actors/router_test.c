@@ -268,46 +268,86 @@ static void answer_tasks(struct fixture *fixture, int shard, const char *json, b
     message_answer(fixture->shards[shard].messages[0]->reply_to, reply);
 }
 
-Test(router, gathers_tasks_of_all_shards_up_to_the_limit)
+/* Executions of the tasks in the reply, in order; "cursor <text>" behind them. */
+static const char *gathered(struct fixture *fixture)
 {
-    struct fixture fixture;
-    begin(&fixture);
-    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":3}"), RESULT_OK);
-
-    answer_tasks(&fixture, 2, "{\"ok\":true,\"tasks\":[1,2]}", true);
-    answer_tasks(&fixture, 0, "{\"ok\":true,\"tasks\":[3]}", true);
-    answer_tasks(&fixture, 3, "{\"ok\":true,\"tasks\":[]}", true);
-    cr_assert_eq(fixture.client.count, 0, "one is still missing");
-    answer_tasks(&fixture, 1, "{\"ok\":true,\"tasks\":[4,5]}", true);
-
-    cr_assert_eq(fixture.client.count, 1);
-    cr_assert_eq(wire_count(wire_find_text(fixture.client.messages[0]->as.reply.body, "tasks")), 3);
-    end(&fixture);
+    static char text[256];
+    struct span body = fixture->client.messages[0]->as.reply.body;
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(body, "tasks"));
+    struct span task;
+    int used = 0;
+    cr_assert_eq(fixture->client.count, 1);
+    text[0] = '\0';
+    while (wire_array_next(&walk, &task)) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "%.*s ",
+                         SPAN_ARG(wire_string_or(wire_find_text(task, "executionId"), "")));
+    }
+    struct span cursor = wire_string_or(wire_find_text(body, "cursor"), "none");
+    snprintf(text + used, sizeof text - (size_t)used, "cursor %.*s", SPAN_ARG(cursor));
+    return text;
 }
+
+#define TASK_OF(id) "{\"executionId\":\"" id "\"}"
 
 Test(router, gathers_the_newest_tasks_first_whichever_shard_has_them)
 {
     struct fixture fixture;
     begin(&fixture);
-    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":4}"), RESULT_OK);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":9}"), RESULT_OK);
+
+    answer_tasks(&fixture, 2,
+                 "{\"tasks\":[" TASK_OF("a") "," TASK_OF("d") "],\"places\":[[9,0],[3,0]]}", true);
+    answer_tasks(&fixture, 0, "{\"tasks\":[],\"places\":[]}", true);
+    answer_tasks(&fixture, 3,
+                 "{\"tasks\":[" TASK_OF("b") "," TASK_OF("b") "],\"places\":[[5,0],[5,1]]}", true);
+    cr_assert_eq(fixture.client.count, 0, "one is still missing");
+    answer_tasks(&fixture, 1, "{\"tasks\":[" TASK_OF("c") "],\"places\":[[5,0]]}", true);
+
+    cr_expect_str_eq(gathered(&fixture), "a b b c d cursor none");
+    end(&fixture);
+}
+
+Test(router, a_gathered_list_goes_on_at_the_first_task_that_found_no_room)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":2}"), RESULT_OK);
 
     answer_tasks(&fixture, 0,
-                 "{\"tasks\":[{\"n\":2,\"since\":\"2026-01-01T00:00:08.000Z\"},"
-                 "{\"n\":5,\"since\":\"2026-01-01T00:00:01.000Z\"}]}",
+                 "{\"tasks\":[" TASK_OF("a") "," TASK_OF("c") "],\"places\":[[9,0],[3,4]],"
+                                                              "\"until\":\"2.0.x\"}",
                  true);
-    answer_tasks(&fixture, 1, "{\"tasks\":[]}", true);
-    answer_tasks(&fixture, 2,
-                 "{\"tasks\":[{\"n\":1,\"since\":\"2026-01-01T00:00:09.000Z\"},"
-                 "{\"n\":4,\"since\":\"2026-01-01T00:00:02.000Z\"}]}",
-                 true);
-    answer_tasks(&fixture, 3, "{\"tasks\":[{\"n\":3,\"since\":\"2026-01-01T00:00:02.001Z\"}]}",
-                 true);
+    answer_tasks(&fixture, 1, "{\"tasks\":[" TASK_OF("b") "],\"places\":[[5,0]]}", true);
+    answer_tasks(&fixture, 2, "{\"tasks\":[],\"places\":[]}", true);
+    answer_tasks(&fixture, 3, "{\"tasks\":[],\"places\":[]}", true);
 
-    struct span tasks = wire_find_text(fixture.client.messages[0]->as.reply.body, "tasks");
-    cr_assert_eq(wire_count(tasks), 4);
-    for (uint32_t i = 0; i < 4; i++) {
-        cr_assert_eq(wire_int_or(wire_find_text(wire_at(tasks, i), "n"), 0), i + 1);
-    }
+    cr_expect_str_eq(gathered(&fixture), "a b cursor 3.4.c");
+    end(&fixture);
+}
+
+Test(router, a_gathered_list_ends_where_a_shard_stopped_to_look)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"limit\":9}"), RESULT_OK);
+
+    answer_tasks(&fixture, 0, "{\"tasks\":[],\"places\":[],\"until\":\"4.0.x\"}", true);
+    answer_tasks(&fixture, 1,
+                 "{\"tasks\":[" TASK_OF("b") "," TASK_OF("c") "],\"places\":[[5,0],[1,0]]}", true);
+    answer_tasks(&fixture, 2, "{\"tasks\":[],\"places\":[],\"until\":\"2.0.x\"}", true);
+    answer_tasks(&fixture, 3, "{\"tasks\":[],\"places\":[]}", true);
+
+    cr_expect_str_eq(gathered(&fixture), "b cursor 4.0.x");
+    end(&fixture);
+}
+
+Test(router, a_cursor_that_no_reply_gave_is_refused)
+{
+    struct fixture fixture;
+    begin(&fixture);
+    cr_assert_eq(ask(&fixture, "{\"op\":\"tasks\",\"cursor\":\"yesterday\"}"), RESULT_OK);
+    struct span error = wire_find_text(fixture.client.messages[0]->as.reply.body, "error");
+    cr_expect(span_is(wire_string_or(wire_find_text(error, "code"), ""), "InvalidRequest"));
     end(&fixture);
 }
 
@@ -321,10 +361,15 @@ Test(router, refuses_a_gathered_list_that_is_too_large_for_one_answer)
     uint8_t *large = calloc(1, LIMIT_FRAME_BYTES);
     arena_init(&arena, 4096, LIMIT_FRAME_BYTES * 2ul);
     wire_writer_init(&writer, &arena, LIMIT_FRAME_BYTES + 64);
-    wire_write_map(&writer, 1);
+    wire_write_map(&writer, 2);
     wire_write_text(&writer, "tasks");
     wire_write_array(&writer, 1);
     wire_write_string(&writer, span_of(large, LIMIT_FRAME_BYTES));
+    wire_write_text(&writer, "places");
+    wire_write_array(&writer, 1);
+    wire_write_array(&writer, 2);
+    wire_write_int(&writer, 1);
+    wire_write_int(&writer, 0);
     struct span body = wire_writer_span(&writer);
 
     for (int i = 0; i < SHARDS; i++) {

@@ -101,6 +101,9 @@ enum result engine_apply_waited(struct engine_execution *execution,
     REQUIRE(engine_token_transition(execution, token, ENGINE_EVENT_WAITED, (uint8_t)event->flags));
     token->since_ms = execution->now_ms;
     token->due_ms = event->at_ms;
+    if (event->flags == ENGINE_WAIT_HUMAN) {
+        execution->human_since_ms = token->since_ms;
+    }
     token->detail = engine_part_keep(execution, event->value);
     token->answer = (struct engine_answer){0};
     token->shown = token->shown || event->flags != ENGINE_WAIT_RETRY;

@@ -36,8 +36,9 @@
     X(ERROR_TASK, "errorTaskId")                                                                   \
     X(REVISION, "revision")                                                                        \
     X(EVENT_SEQUENCE, "eventSequence")                                                             \
-    X(CREATED_AT, "createdAt") X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags")    \
-        X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")    \
+    X(CREATED_AT, "createdAt")                                                                     \
+    X(WAITING_SINCE, "waitingSince") X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment")         \
+        X(CALLBACK_SEGMENT, "callbackSegment") X(TOKEN_NEXT, "tokenNext")                          \
             X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast") X(TRACEPARENT, "traceparent")      \
                 X(START_NODE, "startNode") X(REQUEST, "request") X(RESPONSE, "response")           \
                     X(CONTEXT, "context") X(MODULE, "module") X(OUTPUT, "output")                  \
@@ -71,8 +72,9 @@
     X(CALL, "call")                                                                                \
     X(PHASE, "phase")                                                                              \
     X(CHILD, "child")                                                                              \
-    X(INSTANCE, "instance") X(SHOWN, "shown") X(ARMED, "armed") X(GUARD, "guard") X(OWN, "own")    \
-        X(LOCAL, "local") X(OUTPUT, "output") X(CALLBACK, "callback") X(GAVE_OUTPUT, "gaveOutput") \
+    X(INSTANCE, "instance")                                                                        \
+    X(SHOWN, "shown") X(ARMED, "armed") X(GUARD, "guard") X(OWN, "own") X(LOCAL, "local")          \
+        X(OUTPUT, "output") X(CALLBACK, "callback") X(GAVE_OUTPUT, "gaveOutput")                   \
             X(TIMERS, "timers") X(SUBSCRIPTIONS, "subscriptions") X(ANSWER, "answer")              \
                 X(CALLED, "calledAt") X(ANSWERED, "answeredAt")
 
@@ -541,6 +543,9 @@ static enum result read_state(struct engine_execution *execution, struct engine_
                 engine_element_reaches(kind, ENGINE_TOKEN_ANSWERED));
         REQUIRE(engine_fields_time(fields[TOKEN_SINCE], 0, &token->since_ms));
         REQUIRE(engine_fields_time(fields[TOKEN_DUE], ENGINE_NO_DUE, &token->due_ms));
+        bool is_newest =
+            token->wait == ENGINE_WAIT_HUMAN && token->since_ms > execution->human_since_ms;
+        execution->human_since_ms = is_newest ? token->since_ms : execution->human_since_ms;
     }
     if (state == ENGINE_TOKEN_FAILED) {
         token->resume = engine_token_state_parse(wire_string_or(fields[TOKEN_RESUME], ""));

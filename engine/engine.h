@@ -279,6 +279,7 @@ struct engine_view {
     bool retrying;           /* a retry back-off runs */
     uint32_t call_count;     /* module calls in flight */
     int64_t waiting_since_ms;
+    int64_t human_since_ms; /* when it last began to wait for a person */
     int64_t started_ms;
     int64_t updated_ms;
     struct span id, workspace, project, process, channel,

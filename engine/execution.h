@@ -281,6 +281,8 @@ struct engine_execution {
     int64_t now_ms;
     int64_t ended_ms;
     int64_t waiting_since_ms;
+    int64_t human_since_ms; /* when it last began to wait for a person; not stored: of those that
+                               wait when it is read */
     uint32_t sequence;
     uint32_t segment;
     uint32_t callback_segment; /* in which a callback was last taken */

@@ -178,6 +178,7 @@ void engine_look(const struct engine_execution *execution, struct engine_view *o
             execution->end == ENGINE_END_NONE && execution->wait_counts[ENGINE_WAIT_RETRY] > 0,
         .call_count = execution->call_count,
         .waiting_since_ms = execution->waiting_since_ms,
+        .human_since_ms = execution->human_since_ms,
         .started_ms = execution->started_ms,
         .updated_ms = execution->now_ms,
         .id = execution_id_span(&execution->id),

@@ -344,7 +344,8 @@ static void finish(struct actor_shard *shard, struct actor_work *work)
     }
     if (!work->broken) {
         shard_slot_set_human(shard, work->slot,
-                             view.human && work->over && !view.ended && !work->forgotten);
+                             view.human && work->over && !view.ended && !work->forgotten,
+                             view.human_since_ms);
         set_alarm(shard, work, view.ended || work->forgotten);
         if (work->output->event_count > 0 || work->forgotten) {
             shard_listen(shard, work->slot, work->execution, work->forgotten);

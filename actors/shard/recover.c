@@ -27,7 +27,7 @@ static void park(struct actor_shard *shard, struct actor_slot *slot,
                  struct engine_execution *execution, const struct engine_view *view,
                  struct span bytes)
 {
-    shard_slot_set_human(shard, slot, view->human);
+    shard_slot_set_human(shard, slot, view->human, view->human_since_ms);
     shard_slot_set_alarm(shard, slot, engine_next_due_ms(execution));
     shard_hot_recover(shard, slot, bytes);
     engine_free(execution);

@@ -56,7 +56,7 @@ static void leave_ended(struct actor_shard *shard, struct actor_slot *slot)
 void shard_slot_free(struct actor_shard *shard, struct actor_slot *slot)
 {
     ASSERT(slot->work == NULL);
-    shard_slot_set_human(shard, slot, false);
+    shard_slot_set_human(shard, slot, false, 0);
     actor_alarms_clear(&shard->alarms, &slot->alarm);
     if (slot->ended) {
         leave_ended(shard, slot);
@@ -65,28 +65,18 @@ void shard_slot_free(struct actor_shard *shard, struct actor_slot *slot)
     free(slot);
 }
 
-void shard_slot_set_human(struct actor_shard *shard, struct actor_slot *slot, bool human)
+void shard_slot_set_human(struct actor_shard *shard, struct actor_slot *slot, bool human,
+                          int64_t since_ms)
 {
-    if (human == slot->human) {
-        return;
+    if (slot->human && (!human || slot->rank.at_ms != since_ms)) {
+        actor_order_take(&shard->tasks, &slot->rank);
+        slot->human = false;
     }
-    slot->human = human;
-    if (human) {
-        slot->tasks_newer = NULL;
-        slot->tasks_older = shard->tasks_newest;
-        if (slot->tasks_older != NULL) {
-            slot->tasks_older->tasks_newer = slot;
-        }
-        shard->tasks_newest = slot;
-        return;
-    }
-    if (slot->tasks_newer != NULL) {
-        slot->tasks_newer->tasks_older = slot->tasks_older;
-    } else {
-        shard->tasks_newest = slot->tasks_older;
-    }
-    if (slot->tasks_older != NULL) {
-        slot->tasks_older->tasks_newer = slot->tasks_newer;
+    if (human && !slot->human) {
+        slot->rank.at_ms = since_ms;
+        slot->rank.id = shard_slot_id(slot);
+        actor_order_put(&shard->tasks, &slot->rank);
+        slot->human = true;
     }
 }
 
@@ -107,7 +97,7 @@ void shard_slot_set_damaged(struct actor_shard *shard, struct actor_slot *slot, 
         return;
     }
     slot->damaged = true;
-    shard_slot_set_human(shard, slot, false);
+    shard_slot_set_human(shard, slot, false, 0);
     actor_alarms_clear(&shard->alarms, &slot->alarm);
     actor_count(&shard->counters.damaged, 1);
     log_line(LOG_CRITICAL, "EXECUTION-SET-ASIDE", "shard=%u executionId=%.*s reason=\"%s\"",
@@ -117,7 +107,7 @@ void shard_slot_set_damaged(struct actor_shard *shard, struct actor_slot *slot, 
 void shard_slot_end(struct actor_shard *shard, struct actor_slot *slot, uint64_t position)
 {
     ASSERT(slot->work == NULL && !slot->ended);
-    shard_slot_set_human(shard, slot, false);
+    shard_slot_set_human(shard, slot, false, 0);
     actor_alarms_clear(&shard->alarms, &slot->alarm);
     slot->ended = true;
     slot->ended_position = position;

@@ -17,6 +17,7 @@
 #include "actors/correlation.h"
 #include "actors/directory.h"
 #include "actors/library.h"
+#include "actors/order.h"
 #include "actors/queue.h"
 #include "actors/remembered.h"
 #include "actors/reply.h"
@@ -49,8 +50,7 @@ enum {
 struct actor_slot {
     struct actor_link link;
     struct actor_alarm alarm;       /* Unix ms: the engine's next due time */
-    struct actor_slot *tasks_newer; /* among those with a human task; valid when human */
-    struct actor_slot *tasks_older;
+    struct actor_rank rank;         /* among those with a human task; valid when human */
     struct actor_slot *ended_newer; /* among those that have ended; valid when ended */
     struct actor_work *work;        /* NULL: parked, ended or damaged */
     uint64_t ended_position;        /* journal position behind the commit that ended it */
@@ -166,7 +166,7 @@ struct actor_shard {
     struct actor_time now;
 
     struct actor_table slots;
-    struct actor_slot *tasks_newest;
+    struct actor_order tasks; /* slots with a human task */
     struct actor_slot *ended_oldest, *ended_newest;
     uint32_t ended_count;
     uint64_t ended_forgotten; /* position: some that ended before it are neither here nor surely in
@@ -218,7 +218,8 @@ static inline struct span shard_slot_id(const struct actor_slot *slot)
 {
     return span_of(slot->id, slot->id_bytes);
 }
-void shard_slot_set_human(struct actor_shard *shard, struct actor_slot *slot, bool human);
+void shard_slot_set_human(struct actor_shard *shard, struct actor_slot *slot, bool human,
+                          int64_t since_ms);
 void shard_slot_set_alarm(struct actor_shard *shard, struct actor_slot *slot, int64_t due_ms);
 void shard_slot_set_damaged(struct actor_shard *shard, struct actor_slot *slot, const char *why);
 void shard_slot_end(struct actor_shard *shard, struct actor_slot *slot, uint64_t position);

@@ -162,6 +162,64 @@ static void lists_tasks(struct engine_host *host)
               0);
 }
 
+/* Turns all pages: how many tasks of each execution were in them. False: not the newest first. */
+static bool turn_pages(struct engine_host *host, const char *filter, int limit,
+                       const struct span *ids, int count, int *seen)
+{
+    char place[256] = "";
+    char since[64] = "9999";
+    bool in_order = true;
+    memset(seen, 0, (size_t)count * sizeof *seen);
+    do {
+        struct span reply =
+            host_call(host, "{\"op\":\"tasks\",\"limit\":%d%s%s}", limit, filter, place);
+        struct wire_map_walk walk = wire_array_begin(wire_find_text(reply, "tasks"));
+        struct span task;
+        CHECK(wire_count(wire_find_text(reply, "tasks")) <= (uint32_t)limit);
+        while (wire_array_next(&walk, &task)) {
+            char at[64];
+            snprintf(at, sizeof at, "%.*s", SPAN_ARG(host_text(task, "since")));
+            in_order = in_order && strcmp(at, since) <= 0;
+            memcpy(since, at, sizeof since);
+            for (int i = 0; i < count; i++) {
+                seen[i] += span_equal(host_text(task, "executionId"), ids[i]);
+            }
+        }
+        struct span cursor = wire_string_or(wire_find_text(reply, "cursor"), "");
+        place[0] = '\0';
+        if (cursor.count > 0) {
+            snprintf(place, sizeof place, ",\"cursor\":\"%.*s\"", SPAN_ARG(cursor));
+        }
+    } while (place[0] != '\0');
+    return in_order;
+}
+
+static void pages_of_tasks(struct engine_host *host)
+{
+    enum { COUNT = 7 };
+    CHECK_CASE("a list of tasks goes on at its cursor: each task once, the newest first");
+    struct span ids[COUNT];
+    int seen[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        ids[i] = start(host, i == 3 ? "pair" : "approval", "");
+    }
+    for (int limit = 1; limit <= COUNT + 2; limit++) {
+        CHECK(turn_pages(host, "", limit, ids, COUNT, seen));
+        for (int i = 0; i < COUNT; i++) {
+            CHECK_INT(seen[i], i == 3 ? 2 : 1);
+        }
+    }
+    CHECK(turn_pages(host, ",\"process\":\"approval\"", 2, ids, COUNT, seen));
+    for (int i = 0; i < COUNT; i++) {
+        CHECK_INT(seen[i], i == 3 ? 0 : 1);
+    }
+    CHECK_TEXT(host_error(host_call(host, "{\"op\":\"tasks\",\"cursor\":\"7\"}")),
+               "InvalidRequest");
+    for (int i = 0; i < COUNT; i++) {
+        CHECK_OK(verb(host, "abort", ids[i]));
+    }
+}
+
 static void timers_fire(struct engine_host *host)
 {
     CHECK_CASE("a timer wakes a parked execution");
@@ -277,6 +335,7 @@ static void run(struct actor_runtime_options options)
     callbacks_race(&host);
     finds_by_session(&host);
     a_refusal_binds_nobody(&host);
+    pages_of_tasks(&host);
     lists_tasks(&host);
     timers_fire(&host);
     operators_act(&host);

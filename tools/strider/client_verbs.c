@@ -92,7 +92,8 @@ static const struct cli_option list_options[] = {
 static const struct cli_option tasks_options[] = {
     {"process", "ID", "of this process alone"},
     {"assignee", "NAME", "of this person alone"},
-    {"limit", "N", "at most so many"},
+    {"limit", "N", "at most so many (100)"},
+    {"cursor", "TEXT", "go on where an earlier list ended"},
     CLIENT_CONNECTION_OPTIONS,
 };
 
@@ -181,6 +182,7 @@ static const struct client_field tasks_fields[] = {
     {"process", "process", CLIENT_TEXT},
     {"assignee", "assignee", CLIENT_TEXT},
     {"limit", "limit", CLIENT_INTEGER},
+    {"cursor", "cursor", CLIENT_TEXT},
     {0},
 };
 
@@ -242,6 +244,14 @@ static void print_rows(const struct cli_column *columns, struct span rows, const
     cli_print_table(columns, rows, arena);
 }
 
+static void print_cursor(struct span reply, struct arena *arena)
+{
+    struct span cursor = cli_cell(wire_find_text(reply, "cursor"), arena);
+    if (cursor.count > 0) {
+        printf("more: --cursor '%.*s'\n", SPAN_ARG(cursor));
+    }
+}
+
 static void print_executions(struct span reply, struct arena *arena)
 {
     static const struct cli_column columns[] = {
@@ -252,10 +262,7 @@ static void print_executions(struct span reply, struct arena *arena)
         {"ERROR", "errorCode"},       {0},
     };
     print_rows(columns, wire_find_text(reply, "executions"), "no executions", arena);
-    struct span cursor = cli_cell(wire_find_text(reply, "cursor"), arena);
-    if (cursor.count > 0) {
-        printf("more: --cursor '%.*s'\n", SPAN_ARG(cursor));
-    }
+    print_cursor(reply, arena);
 }
 
 static void print_tasks(struct span reply, struct arena *arena)
@@ -274,6 +281,7 @@ static void print_tasks(struct span reply, struct arena *arena)
         {0},
     };
     print_rows(columns, wire_find_text(reply, "tasks"), "no human tasks", arena);
+    print_cursor(reply, arena);
 }
 
 /* A row of its own: what comes for it, whatever it is called in the reply. */
