@@ -57,6 +57,47 @@ static struct expression_value list_index_of(const struct juel_invocation *call)
     return expression_integer(find_item(call));
 }
 
+static struct expression_value list_contains_all(const struct juel_invocation *call)
+{
+    struct juel_invocation one = *call;
+    struct expression_walk walk;
+    if (call->arguments[0].type != VALUE_LIST) {
+        return expression_fail(call->evaluation, RESULT_INVALID, call->offset,
+                               "containsAll takes a list");
+    }
+    walk = expression_walk(call->arguments[0]);
+    while (expression_walk_item(&walk, &one.arguments[0]) &&
+           expression_pay(call->evaluation, 1 + call->receiver.count)) {
+        if (find_item(&one) < 0) {
+            return expression_boolean(false);
+        }
+    }
+    return expression_boolean(true);
+}
+
+/* From the first index to before the second. */
+static struct expression_value list_part(const struct juel_invocation *call)
+{
+    struct expression_builder part = {.arena = call->evaluation->arena};
+    struct expression_walk walk = expression_walk(call->receiver);
+    struct expression_value item;
+    size_t from, to;
+    if (!expression_juel_index(call, 0, call->receiver.count, &from) ||
+        !expression_juel_index(call, 1, call->receiver.count, &to)) {
+        return expression_null();
+    }
+    if (from > to) {
+        return expression_fail(call->evaluation, RESULT_INVALID, call->offset,
+                               "index out of range");
+    }
+    for (size_t i = 0; i < to && expression_walk_next(&walk, &item); i++) {
+        if (i >= from && expression_pay(call->evaluation, 1)) {
+            expression_builder_add(&part, item);
+        }
+    }
+    return expression_builder_list(&part);
+}
+
 static struct expression_value list_get(const struct juel_invocation *call)
 {
     struct expression_value item = expression_null();
@@ -106,6 +147,13 @@ static struct expression_value map_values(const struct juel_invocation *call)
     return map_members(call, false);
 }
 
+static struct expression_value map_contains_value(const struct juel_invocation *call)
+{
+    struct juel_invocation members = *call;
+    members.receiver = map_members(call, false);
+    return list_contains(&members);
+}
+
 static struct expression_value number_truncate(const struct juel_invocation *call)
 {
     struct expression_value whole = call->receiver;
@@ -146,9 +194,12 @@ static const struct juel_method methods[] = {
     {"isEmpty", VALUE_LIST, 0, 0, container_is_empty},
     {"contains", VALUE_LIST, 1, 1, list_contains},
     {"indexOf", VALUE_LIST, 1, 1, list_index_of},
+    {"containsAll", VALUE_LIST, 1, 1, list_contains_all},
+    {"subList", VALUE_LIST, 2, 2, list_part},
     {"get", VALUE_LIST, 1, 1, list_get},
     {"size", VALUE_CONTEXT, 0, 0, container_size},
     {"isEmpty", VALUE_CONTEXT, 0, 0, container_is_empty},
+    {"containsValue", VALUE_CONTEXT, 1, 1, map_contains_value},
     {"containsKey", VALUE_CONTEXT, 1, 1, map_contains_key},
     {"get", VALUE_CONTEXT, 1, 1, map_get},
     {"getOrDefault", VALUE_CONTEXT, 2, 2, map_get},
@@ -261,6 +312,7 @@ struct expression_value expression_juel_method(struct expression_evaluation *eva
         return expression_null();
     }
     const struct juel_method *method = find_method(expression_string_methods, &call, name);
+    method = method == NULL ? find_method(expression_pattern_methods, &call, name) : method;
     method = method == NULL ? find_method(expression_moment_methods, &call, name) : method;
     method = method == NULL ? find_method(methods, &call, name) : method;
     method = method == NULL ? find_method(expression_result_methods, &call, name) : method;

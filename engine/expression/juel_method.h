@@ -36,6 +36,8 @@ bool expression_juel_index(const struct juel_invocation *call, uint32_t argument
 bool expression_juel_attribute(struct expression_evaluation *evaluation,
                                const struct expression_node *receiver, struct span name,
                                struct expression_value *out);
+/* Methods of strings that take patterns, ended likewise. */
+extern const struct juel_method expression_pattern_methods[];
 /* Methods of moments, ended likewise. */
 extern const struct juel_method expression_moment_methods[];
 /* Methods of decision results, ended likewise. */

@@ -165,3 +165,78 @@ Test(juel_method, of_the_execution)
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
 }
+
+#define CONTEXT                                                                                    \
+    "{\"x\": \"Abc\", \"l\": [1, 2, 3], \"m\": {\"k\": \"v\", \"n\": 5}, \"n\": 7, "               \
+    "\"s\": \"a,b,,\", \"e\": \"\", \"nul\": null, \"vars\": \"V\"}"
+
+Test(juel_method, has_patterns_and_more_of_lists)
+{
+    static const struct row rows[] = {
+        {"${x.matches('[A-Z].*')}", CONTEXT, "true"},
+        {"${x.matches('b')}", CONTEXT, "false"},
+        {"${x.matches('b|Abc')}", CONTEXT, "true"},
+        {"${x.matches('[')}", CONTEXT, "fails @4 this is no pattern: malformed class"},
+        {"${s.split(',')}", CONTEXT, "[\"a\",\"b\"]"},
+        {"${x.split(',')}", CONTEXT, "[\"Abc\"]"},
+        {"${x.split('b')[1]}", CONTEXT, "\"c\""},
+        {"${e.split(',')}", CONTEXT, "[\"\"]"},
+        {"${s.split('')}", CONTEXT, "fails @4 the pattern matches the empty string"},
+        {"${x.replaceAll('[bc]', '<$0>')}", CONTEXT, "\"A<b><c>\""},
+        {"${x.replaceAll('(b)(c)', '$2$1')}", CONTEXT, "\"Acb\""},
+        {"${l.containsAll(l.subList(0, 2))}", CONTEXT, "true"},
+        {"${l.subList(0, 2).containsAll(l)}", CONTEXT, "false"},
+        {"${l.containsAll(1)}", CONTEXT, "fails @4 containsAll takes a list"},
+        {"${l.subList(1, 3)}", CONTEXT, "[2,3]"},
+        {"${l.subList(1, 1)}", CONTEXT, "[]"},
+        {"${l.subList(2, 1)}", CONTEXT, "fails @4 index out of range"},
+        {"${l.subList(1, 9)}", CONTEXT, "fails @4 index out of range"},
+        {"${m.containsValue('v')}", CONTEXT, "true"},
+        {"${m.containsValue(6)}", CONTEXT, "false"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}
+
+/* Flowable's, by its documentation of expressions ("Expression functions"). */
+Test(juel_method, has_functions_of_variables)
+{
+    static const struct row rows[] = {
+        {"${variables:get(n)}", CONTEXT, "7"},
+        {"${variables:get(zzz)}", CONTEXT, "null"},
+        {"${vars:equals(n, 7)}", CONTEXT, "true"},
+        {"${vars:notEquals(n, 7)}", CONTEXT, "false"},
+        {"${vars:ne(zzz, 7)}", CONTEXT, "true"},
+        {"${var:getOrDefault(zzz, 5)}", CONTEXT, "5"},
+        {"${var:getOrDefault(n, 5)}", CONTEXT, "7"},
+        {"${var:exists(zzz)}", CONTEXT, "false"},
+        {"${var:exists(nul)}", CONTEXT, "false"},
+        {"${var:exists('n')}", CONTEXT, "true"},
+        {"${variables:contains(l, 2, 3)}", CONTEXT, "true"},
+        {"${variables:contains(l, 2, 9)}", CONTEXT, "false"},
+        {"${variables:containsAny(l, 9, 3)}", CONTEXT, "true"},
+        {"${variables:containsAny(l, 9, 8)}", CONTEXT, "false"},
+        {"${variables:contains(x, 'b')}", CONTEXT, "true"},
+        {"${variables:contains(zzz, 'b')}", CONTEXT, "false"},
+        {"${variables:isEmpty(l)}", CONTEXT, "false"},
+        {"${variables:isEmpty(zzz)}", CONTEXT, "true"},
+        {"${variables:isNotEmpty(e)}", CONTEXT, "false"},
+        {"${variables:notEmpty(x)}", CONTEXT, "true"},
+        {"${vars:lowerThan(n, 9)}", CONTEXT, "true"},
+        {"${vars:lte(n, 7)}", CONTEXT, "true"},
+        {"${vars:greaterThan(n, 7)}", CONTEXT, "false"},
+        {"${vars:gte(n, 7) and vars:eq(x, 'Abc')}", CONTEXT, "true"},
+        {"${vars:lt(zzz, 7)}", CONTEXT, "false"},
+        {"${vars:base64(x)}", CONTEXT, "\"QWJj\""},
+        {"Is ${vars:get(x)}", CONTEXT, "\"Is Abc\""},
+        {"${n > 5 ? vars : n}", CONTEXT, "\"V\""},
+        {"${n > 5 ? vars:get(n) : x}", CONTEXT, "7"},
+        {"${n > 5 ? n : vars}", CONTEXT, "7"},
+        {"${vars:get()}", CONTEXT, "invalid @11 expected the name of a variable but found \")\""},
+        {"${vars:equals(n)}", CONTEXT, "invalid @7 equals takes a variable and 1 argument"},
+        {"${vars:get(n, 1)}", CONTEXT, "invalid @7 get takes a variable and 0 arguments"},
+        {"${vars:contains(l)}", CONTEXT,
+         "invalid @7 contains takes a variable and at least 1 argument"},
+        {"${vars:nope(n)}", CONTEXT, "invalid @6 expected \"}\" but found \":\""},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_JUEL);
+}

@@ -1,10 +1,11 @@
 /*
  * parse_juel.c: the grammar of the Unified Expression Language as JUEL reads it (JSR 245, EL 2.1
- * §1.17), which is what Camunda 7 and Flowable files are written in; method calls included,
- * function namespaces not.
+ * §1.17), which is what Camunda 7 and Flowable files are written in; method calls included, of
+ * function namespaces Flowable's of variables.
  */
 #include "engine/expression/function.h"
 #include "engine/expression/number.h"
+#include "engine/expression/parse_variable.h"
 #include "engine/expression/parser.h"
 
 static const struct expression_node *unary(struct expression_parser *parser);
@@ -73,6 +74,9 @@ static const struct expression_node *moment(struct expression_parser *parser, ui
 static const struct expression_node *name(struct expression_parser *parser)
 {
     struct expression_token token = expression_parser_take(parser);
+    if (expression_juel_is_variable_function(parser, token.text)) {
+        return expression_juel_parse_variable_function(parser, token.offset);
+    }
     if (parser->token.kind != TOKEN_OPEN) {
         return expression_parser_name(parser, NODE_JUEL_NAME, token.offset, token.text);
     }
