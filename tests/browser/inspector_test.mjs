@@ -106,6 +106,80 @@ test("a decision is sent as JSON; what is none is said so", async () => {
   assert.match(await reply.text(), /12345678901234567890/);
 });
 
+/* What stands in a field of the dialog. */
+const put = async (label, text) => {
+  await page.evaluate(`document.querySelector('#dialog [aria-label=${JSON.stringify(label)}]').select()`);
+  await page.evaluate(`document.querySelector('#dialog [aria-label=${JSON.stringify(label)}]').focus()`);
+  await page.type(text);
+};
+
+test("an execution is started from the list, with its request as it was written", async () => {
+  await go("view=executions");
+  await page.until("document.body.dataset.ready === 'executions'");
+  await press("Start", ".acts");
+  await page.until("document.activeElement.tagName === 'TEXTAREA'");
+  await page.evaluate(`(() => { const one = document.querySelector('#dialog select'); one.value = [...one.options].find((option) => option.textContent.includes('odd')).value; })()`);
+  await put("Request (JSON)", '{"big": 12345678901234567890');
+  await press("Start", "#dialog");
+  await sees("#dialog [role=alert]", "cannot be sent");
+  await put("Request (JSON)", '{"big": 12345678901234567890}');
+  await put("Execution id (optional)", "by hand");
+  await press("Start", "#dialog");
+  await sees("#dialog [role=alert]", "InvalidRequest");
+  await put("Execution id (optional)", "by-hand");
+  await press("Start", "#dialog");
+  await page.until("location.hash.startsWith('#execution=by-hand')");
+  await sees("#waits", "two <b>");
+  const reply = await fetch(`${ADMIN}/v1/executions/by-hand?include=payloads`, { headers: TOKEN ? { Authorization: `Bearer ${TOKEN}` } : {} });
+  assert.match(await reply.text(), /12345678901234567890/);
+});
+
+test("it is migrated to a version that has a counterpart of where it stands, and to no other", async () => {
+  const odd = (id) => JSON.stringify({ id: "odd", nodes: [{ id: "1", type: "trigger_manual" }, { id, type: "human_task" }], edges: [{ id: "10", source: "1", target: id }] });
+  await press("Migrate", "#verbs");
+  await sees("#dialog", "There is no other version");
+  await press("Close", "#dialog");
+  await engine("definitions", { name: "odd.json", content: odd("three") });
+  await press("Migrate", "#verbs");
+  await sees("#dialog select", "v2");
+  await press("Migrate", "#dialog");
+  await sees("#dialog [role=alert]", "InvalidRequest");
+  await put("Mapping of ids (JSON)", '{"two <b>": "three"}');
+  await press("Migrate", "#dialog");
+  await page.until("!document.getElementById('dialog').open");
+  await sees("#waits", "three");
+  await sees("#facts", "2");
+  assert.equal((await engine("executions/by-hand")).version, 2);
+});
+
+test("it is deleted after a question, and is nowhere then", async () => {
+  await press("Delete", "#verbs");
+  await sees("#dialog", "does not come back");
+  await press("Cancel", "#dialog");
+  assert.equal((await engine("executions/by-hand")).version, 2);
+  await press("Delete", "#verbs");
+  await press("Delete", "#dialog");
+  await page.until("location.hash === '#view=executions'");
+  await page.until("document.body.dataset.ready === 'executions'");
+  assert.equal((await engine("executions/by-hand")).error.code, "SessionNotFound");
+  assert.doesNotMatch(await page.text("tbody"), /by-hand/);
+});
+
+test("one that ran elsewhere is imported; what cannot have happened is said", async () => {
+  await press("Import", ".acts");
+  await page.until("document.activeElement.tagName === 'TEXTAREA'");
+  await put("Import (JSON)", '{"process": "odd", "version": 1, "executionId": "taken", "active": [{"node": "größe", "wait": true}], "passed": ["10"]}');
+  await press("Import", "#dialog");
+  await sees("#dialog [role=alert]", "InvalidRequest");
+  await put("Import (JSON)", '{"process": "odd", "version": 1, "executionId": "taken", "active": [{"node": "größe", "wait": true}], "passed": ["10", "20"]}');
+  await press("Import", "#dialog");
+  await page.until("location.hash.startsWith('#execution=taken')");
+  await sees("#waits", "größe");
+  await press("Delete", "#verbs");
+  await press("Delete", "#dialog");
+  await page.until("location.hash === '#view=executions'");
+});
+
 test("tasks of people are listed and lead to their execution", async () => {
   await go("view=tasks");
   await sees("tbody", "Approve the order");
@@ -117,6 +191,13 @@ test("definitions show their triggers", async () => {
   await go("view=definitions");
   await sees("tbody", "orders/new");
   await sees("tbody", "0 0 3 * * *");
+});
+
+test("a version is started from the definitions", async () => {
+  await press("Start", "tbody tr:has(.mono)");
+  await sees("#dialog", "Version");
+  await page.press("Escape");
+  await page.until("!document.getElementById('dialog').open");
 });
 
 test("what has ids that XML does not allow is drawn and marked, too", async () => {

@@ -36,6 +36,7 @@ PART(script_api, "inspector/page/api.js")
 PART(script_parts, "inspector/page/parts.js")
 PART(script_ask, "inspector/page/ask.js")
 PART(script_executions, "inspector/page/executions.js")
+PART(script_begin, "inspector/page/begin.js")
 PART(script_execution, "inspector/page/execution.js")
 PART(script_lists, "inspector/page/lists.js")
 PART(script_inspector, "inspector/page/inspector.js")
@@ -62,6 +63,7 @@ static const struct {
     [PAGE_SCRIPT_PARTS] = {page_script_parts, page_script_parts_end},
     [PAGE_SCRIPT_ASK] = {page_script_ask, page_script_ask_end},
     [PAGE_SCRIPT_EXECUTIONS] = {page_script_executions, page_script_executions_end},
+    [PAGE_SCRIPT_BEGIN] = {page_script_begin, page_script_begin_end},
     [PAGE_SCRIPT_EXECUTION] = {page_script_execution, page_script_execution_end},
     [PAGE_SCRIPT_LISTS] = {page_script_lists, page_script_lists_end},
     [PAGE_SCRIPT_INSPECTOR] = {page_script_inspector, page_script_inspector_end},

@@ -48,6 +48,8 @@ const Api = (() => {
   /* `body`: JSON as text, so that numbers keep their digits. */
   const post = (path, body = "{}") => call(path, { method: "POST", body, headers: { "Content-Type": "application/json" } });
 
+  const remove = (path) => call(path, { method: "DELETE" });
+
   function query(path, fields) {
     const parameters = new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ""));
     return parameters.size > 0 ? `${path}?${parameters}` : path;
@@ -105,5 +107,5 @@ const Api = (() => {
     return connect;
   }
 
-  return { token, forget, call, post, query, execution, parts, listen, Refused, whenDenied(handler) { ask = handler; } };
+  return { token, forget, call, post, remove, query, execution, parts, listen, Refused, whenDenied(handler) { ask = handler; } };
 })();

@@ -6,7 +6,7 @@ const Ask = (() => {
   const { $, make, button } = Parts;
 
   /* `act` does it; the dialog stays, and says why, as long as that fails. Resolves to what act returned, or null: left. */
-  function open({ title, content, action, danger, act, must }) {
+  function open({ title, content, action, danger, act, must, alone }) {
     const dialog = $("dialog");
     const error = make("div", "error");
     error.setAttribute("role", "alert");
@@ -17,8 +17,8 @@ const Ask = (() => {
     return new Promise((resolve) => {
       let result = null;
       const leave = button("Cancel", "quiet", () => dialog.close());
-      const form = make("form", "", heading, ...content, error, make("div", "choices", must ? null : leave, go));
-      form.addEventListener("submit", async (event) => {
+      const sheet = make("form", "", heading, ...content, error, make("div", "choices", must || alone ? null : leave, go));
+      sheet.addEventListener("submit", async (event) => {
         event.preventDefault();
         go.disabled = true;
         error.hidden = true;
@@ -31,10 +31,10 @@ const Ask = (() => {
         }
         go.disabled = false;
       });
-      form.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); } });
+      sheet.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); sheet.requestSubmit(); } });
       dialog.oncancel = (event) => { if (must) event.preventDefault(); };
       dialog.onclose = () => { dialog.replaceChildren(); resolve(result); };
-      dialog.replaceChildren(form);
+      dialog.replaceChildren(sheet);
       dialog.showModal();
     });
   }
@@ -51,17 +51,38 @@ const Ask = (() => {
     return text.trim() === "" ? "{}" : text;
   }
 
-  function json({ title, text, shown, name, action, act }) {
+  const BLANK = "{\n  \n}";
+  function editorOf({ value, rows }) {
     const editor = make("textarea", "json");
-    editor.rows = 8;
+    editor.rows = rows ?? 8;
     editor.spellcheck = false;
-    editor.value = "{\n  \n}";
-    const content = [text ? make("p", "muted", text) : null, shown ? make("div", "shown", shown) : null, field(name, editor)].filter(Boolean);
-    const answer = open({ title, content, action, act: () => act(jsonText(editor.value)) });
-    editor.focus();
-    editor.setSelectionRange(4, 4);
+    editor.value = value ?? BLANK;
+    return editor;
+  }
+  function inputOf(one) {
+    if (one.json) return editorOf(one);
+    if (one.options) return make("select", "", ...one.options.map(([value, text]) => new Option(text, value)));
+    const input = make("input");
+    input.type = "text";
+    input.autocomplete = "off";
+    input.value = one.value ?? "";
+    return input;
+  }
+
+  /* `fields`: { key, name } of a line of text, with `options` of a choice, with `json` of an object, which is given as text. `act` gets
+   * what was said by key. */
+  function form({ title, text, shown, fields, action, danger, act }) {
+    const inputs = fields.map((one) => [one, inputOf(one)]);
+    const content = [text ? make("p", "muted", text) : null, shown ? make("div", "shown", shown) : null, ...inputs.map(([one, input]) => field(one.name, input))].filter(Boolean);
+    const said = () => Object.fromEntries(inputs.map(([one, input]) => [one.key, one.json ? jsonText(input.value) : input.value.trim()]));
+    const answer = open({ title, content, action, danger, act: async () => act(said()) });
+    const [first] = (inputs.find(([one]) => one.json) ?? inputs[0]).slice(1);
+    first.focus();
+    if (first.value === BLANK) first.setSelectionRange(4, 4);
     return answer;
   }
+  const json = ({ name, act, ...rest }) => form({ ...rest, fields: [{ key: "value", name, json: true }], act: ({ value }) => act(value) });
+  const tell = (title, text) => open({ title, content: [make("p", "", text)], action: "Close", alone: true, act: async () => null });
 
   function confirm({ title, text, action, danger, reason, act }) {
     const input = make("input");
@@ -79,5 +100,5 @@ const Ask = (() => {
     return open({ title: "Token", content: [make("p", "muted", text), field("Token", input)], action: "Continue", must: true, act: async () => input.value.trim() });
   }
 
-  return { json, confirm, token, jsonText };
+  return { json, form, tell, confirm, token, jsonText };
 })();

@@ -12,6 +12,8 @@ const Execution = (() => {
     { name: "suspend", label: "Suspend", may: (one) => LIVES.includes(one.lifecycle) && one.lifecycle !== "Pending" && !one.suspended, text: "It stands still until it is resumed: nothing is called, no timer fires." },
     { name: "restart", label: "Restart", may: (one) => ["Completed", "Failed"].includes(one.lifecycle), text: "It begins anew with the same request, under a new run number. Its modules are called again." },
     { name: "abort", label: "Abort", may: (one) => LIVES.includes(one.lifecycle), danger: true, reason: true, text: "It ends now, for good: it cannot be retried, only restarted." },
+    { name: "migrate", label: "Migrate", may: (one) => one.lifecycle !== "Completed" && one.status !== "Stopped", ask: (one) => Begin.migrate(one) },
+    { name: "delete", label: "Delete", may: (one) => one.lifecycle !== "Running" && one.lifecycle !== "Pending", danger: true, ask: (one) => Begin.remove(one) },
   ];
   let open = null; /* { id, about, steps, diagram, version } while it is seen */
 
@@ -81,6 +83,10 @@ const Execution = (() => {
   }
 
   async function operate(one, verb) {
+    if (verb.ask) {
+      try { await verb.ask(one.about); } catch (error) { fail(one, error); }
+      return refreshSoon();
+    }
     const path = `${Api.execution(one.id)}/${verb.name}`;
     await Ask.confirm({ title: `${verb.label} ${one.about.process}?`, text: verb.text, action: verb.label, danger: verb.danger, reason: verb.reason,
       act: (reason) => Api.post(path, JSON.stringify({ wait: "accepted", ...(reason ? { reason } : {}) })) });

@@ -82,6 +82,10 @@ const Executions = (() => {
   }
   const start = (definition) => shell(`strider start ${definition.process} --project ${definition.projectId} --request '{}'`);
 
+  async function act(begin) {
+    try { await begin(); } catch (error) { Ask.tell(error.code ?? "This did not work", error.message); }
+  }
+
   async function show(parameters) {
     const filter = filterOf(parameters);
     const { body, element } = table(["Status", "Process", "Execution", "At", "Started", "Updated"], []);
@@ -99,7 +103,7 @@ const Executions = (() => {
     again.hidden = true;
     next.id = "more";
     next.hidden = true;
-    $("page").replaceChildren(heading("Executions"), filters(filter), again, element, none, next);
+    $("page").replaceChildren(heading("Executions", make("div", "acts", button("Start", "primary", () => act(Begin.start)), button("Import", "quiet", () => act(Begin.take)))), filters(filter), again, element, none, next);
     await more(list);
   }
 

@@ -42,7 +42,7 @@ const Tasks = (() => {
 
 const Definitions = (() => {
   "use strict";
-  const { $, make, link, when, table, row, heading, empty, shell } = Parts;
+  const { $, make, link, button, when, table, row, heading, empty, shell } = Parts;
 
   function trigger(one) {
     const item = make("li", "", make("span", "kind", one.kind), make("span", "mono", one.schedule ?? one.path ?? one.name ?? one.id));
@@ -56,15 +56,15 @@ const Definitions = (() => {
     const runs = link(`#view=executions&process=${encodeURIComponent(one.process)}`, "", "Executions");
     return row([["Process", make("b", "", one.name || one.process), one.name && one.name !== one.process ? make("span", "muted", ` ${one.process}`) : null],
       ["Version", String(one.version)], ["Project", one.projectId], ["File", make("span", "mono", one.file ?? "")], ["Deployed", when(one.deployedAt)],
-      ["Triggers", make("ul", "triggers", ...(one.triggers ?? []).map(trigger))], ["", isNewest ? runs : null]]);
+      ["Triggers", make("ul", "triggers", ...(one.triggers ?? []).map(trigger))], ["", isNewest ? runs : null], ["", one.executable ? button("Start", "small", () => Begin.start(one)) : null]]);
   }
 
   async function show() {
     const { definitions, decisions } = await Api.call("v1/definitions");
-    const newest = (one) => definitions.every((other) => other.process !== one.process || other.projectId !== one.projectId || other.version <= one.version);
+    const newest = Begin.isNewest(definitions);
     const page = [heading("Definitions")];
     if (definitions.length === 0) page.push(empty("Nothing is deployed yet", make("p", "", "Serve a project, or deploy a BPMN file:"), shell("strider deploy order.bpmn")));
-    else page.push(table(["Process", "Version", "Project", "File", "Deployed", "Triggers", ""], definitions.map((one) => rowOf(one, newest(one)))).element);
+    else page.push(table(["Process", "Version", "Project", "File", "Deployed", "Triggers", "", ""], definitions.map((one) => rowOf(one, newest(one)))).element);
     if (decisions?.length > 0) {
       page.push(make("h2", "between", "Decisions"), table(["Decision", "Version", "Project", "File"], decisions.map((one) => row([
         ["Decision", make("b", "", one.name || one.decision)], ["Version", String(one.version)], ["Project", one.projectId], ["File", make("span", "mono", one.file ?? "")]]))).element);
