@@ -18,7 +18,7 @@
     X(CHANNEL, "channel", "Channel", TEXT)                                                         \
     X(CHANNEL_SESSION_ID, "channelSessionId", "ChannelSessionId", TEXT)                            \
     X(EVENT, "event", "Event", TEXT)                                                               \
-    X(STATE, "state", "State", TEXT)                                                               \
+    X(STATE, "state", "State", INTEGER)                                                            \
     X(STATUS, "status", "Status", TEXT)                                                            \
     X(LIFECYCLE, "lifecycle", "Lifecycle", TEXT)                                                   \
     X(SEQUENCE, "sequence", "Sequence", INTEGER)                                                   \

@@ -187,7 +187,8 @@ static void write_column(struct wire_writer *writer, sqlite3_stmt *statement, in
         wire_write_float(writer, sqlite3_column_double(statement, at));
     } else if (type == SQLITE_INTEGER && kind == STORAGE_COLUMN_BOOLEAN) {
         wire_write_bool(writer, sqlite3_column_int(statement, at) != 0);
-    } else if (type == SQLITE_INTEGER) {
+    } else if (type == SQLITE_INTEGER || kind == STORAGE_COLUMN_INTEGER) {
+        /* (A table that was made when State was a TEXT column keeps digits in it.) */
         wire_write_int(writer, sqlite3_column_int64(statement, at));
     } else if (kind == STORAGE_COLUMN_JSON && json_to_wire(column_text(statement, at), LIMIT_DEPTH,
                                                            arena, &value, &error) == RESULT_OK) {

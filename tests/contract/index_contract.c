@@ -120,7 +120,7 @@ void contract_index_gives_a_row_back_as_its_message(struct contract_index *subje
         "{\"messageId\":\"m-1\",\"executionId\":\"e-1\",\"run\":1,\"revision\":7,"
         "\"workspaceId\":\"w\",\"projectId\":\"p\",\"process\":\"order\",\"version\":3,"
         "\"channel\":\"web\",\"channelSessionId\":\"s/ü 1\",\"event\":\"completed\","
-        "\"state\":\"END\",\"status\":\"Completed\",\"lifecycle\":\"Completed\",\"sequence\":12,"
+        "\"state\":40,\"status\":\"Completed\",\"lifecycle\":\"Completed\",\"sequence\":12,"
         "\"taskId\":\"end\",\"startedAt\":\"2026-11-30T10:00:00.000Z\","
         "\"updatedAt\":\"2026-11-30T10:00:01.000Z\",\"endedAt\":\"2026-11-30T10:00:01.000Z\","
         "\"payloadSizeBytes\":512,\"errorCode\":null,\"errorMessage\":null,\"isTest\":true,"
