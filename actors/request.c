@@ -35,6 +35,44 @@ void actor_request_read(struct span body, struct actor_request *out)
     }
 }
 
+static bool is_one_of(struct span text, const char *const *words)
+{
+    while (*words != NULL && !span_is(text, *words)) {
+        words++;
+    }
+    return *words != NULL;
+}
+
+/* One of the words, or nothing. */
+static bool is_word(struct span value, const char *const *words)
+{
+    struct wire_value head = wire_head(value);
+    return head.type == WIRE_STRING && (head.as.text.count == 0 || is_one_of(head.as.text, words));
+}
+
+/* A word of the list, or several in an array. */
+static bool is_include(struct span value)
+{
+    static const char *const words[] = {"payloads", "map", "logs", "definition", "diagram", NULL};
+    if (!wire_is(value, WIRE_ARRAY)) {
+        return is_word(value, words);
+    }
+    struct wire_map_walk walk = wire_array_begin(value);
+    struct span item;
+    while (wire_array_next(&walk, &item)) {
+        if (!is_one_of(wire_string_or(item, ""), words)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The words of engine.md 2. What a list is asked for and cannot find is a mistake, not "none". */
+static const char *const statuses[] = {"Running", "Waiting", "Completed", "Stopped",
+                                       "Error",   "Unknown", NULL};
+static const char *const lifecycles[] = {"Pending",   "Running", "Suspended", "WaitingForHuman",
+                                         "Completed", "Failed",  NULL};
+
 /* What the rule wants; NULL: it holds. */
 static const char *breach(enum actor_field_rule rule, struct span value)
 {
@@ -69,6 +107,18 @@ static const char *breach(enum actor_field_rule rule, struct span value)
         return text && (span_is(head.as.text, "segment") || span_is(head.as.text, "accepted"))
                    ? NULL
                    : "\"segment\" or \"accepted\"";
+    case ACTOR_RULE_INCLUDE:
+        return is_include(value) ? NULL
+                                 : "a list of \"payloads\", \"map\", \"logs\", \"definition\" or "
+                                   "\"diagram\"";
+    case ACTOR_RULE_STATUS:
+        return is_word(value, statuses)
+                   ? NULL
+                   : "\"Running\", \"Waiting\", \"Completed\", \"Stopped\" or \"Error\"";
+    case ACTOR_RULE_LIFECYCLE:
+        return is_word(value, lifecycles) ? NULL
+                                          : "\"Pending\", \"Running\", \"Suspended\", "
+                                            "\"WaitingForHuman\", \"Completed\" or \"Failed\"";
     }
     ASSERT_UNREACHABLE();
 }

@@ -19,6 +19,9 @@ enum actor_field_rule {
     ACTOR_RULE_BOOL,
     ACTOR_RULE_COUNT, /* a whole number from 0 */
     ACTOR_RULE_WAIT,  /* "segment" or "accepted" */
+    ACTOR_RULE_INCLUDE,
+    ACTOR_RULE_STATUS,    /* "": any */
+    ACTOR_RULE_LIFECYCLE, /* "": any */
 };
 
 /* X(symbol, "name", rule) */
@@ -47,7 +50,9 @@ enum actor_field_rule {
     X(NAME, "name", TEXT)                                                                          \
     X(CORRELATION_KEY, "correlationKey", TEXT)                                                     \
     X(TTL, "ttlMs", COUNT)                                                                         \
-    X(INCLUDE, "include", ANY)                                                                     \
+    X(INCLUDE, "include", INCLUDE)                                                                 \
+    X(STATUS, "status", STATUS)                                                                    \
+    X(LIFECYCLE, "lifecycle", LIFECYCLE)                                                           \
     X(TO_VERSION, "toVersion", COUNT)                                                              \
     X(MAPPING, "mapping", MAP)                                                                     \
     X(FROM, "from", COUNT)                                                                         \

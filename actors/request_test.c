@@ -63,6 +63,18 @@ Test(request, names_the_field_that_breaks_its_rule)
         {"{\"timeoutMs\":0}", NULL},
         {"{\"error\":\"code\"}", "error"},
         {"{\"payload\":[1,2]}", NULL},
+        {"{\"include\":\"map\"}", NULL},
+        {"{\"include\":[\"payloads\",\"map\",\"logs\",\"definition\",\"diagram\"]}", NULL},
+        {"{\"include\":[]}", NULL},
+        {"{\"include\":[\"payload\"]}", "include"},
+        {"{\"include\":[\"\"]}", "include"},
+        {"{\"include\":{\"map\":true}}", "include"},
+        {"{\"status\":\"Waiting\"}", NULL},
+        {"{\"status\":\"\"}", NULL},
+        {"{\"status\":\"waiting\"}", "status"},
+        {"{\"status\":3}", "status"},
+        {"{\"lifecycle\":\"WaitingForHuman\"}", NULL},
+        {"{\"lifecycle\":\"Waiting\"}", "lifecycle"},
     };
     struct arena arena;
     arena_init(&arena, 4096, 1 << 20);

@@ -282,6 +282,8 @@ struct engine_view {
     int64_t human_since_ms; /* when it last began to wait for a person */
     int64_t started_ms;
     int64_t updated_ms;
+    int64_t ended_ms; /* where it has */
+    bool is_test;
     struct span id, workspace, project, process, channel,
         channel_session_id; /* borrowed from the execution */
     uint32_t version;

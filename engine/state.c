@@ -181,6 +181,8 @@ void engine_look(const struct engine_execution *execution, struct engine_view *o
         .human_since_ms = execution->human_since_ms,
         .started_ms = execution->started_ms,
         .updated_ms = execution->now_ms,
+        .ended_ms = execution->ended_ms,
+        .is_test = execution->is_test,
         .id = execution_id_span(&execution->id),
         .workspace = execution->workspace,
         .project = execution->project,

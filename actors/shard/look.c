@@ -20,6 +20,20 @@ static bool includes(const struct asking *asking, const char *what)
     return false;
 }
 
+/* A payload that nobody has written to is an empty object. */
+static uint32_t payload_pairs(struct span from, struct wire_writer *writer)
+{
+    static const char *const payloads[] = {"request", "context", "module", "execution"};
+    static const uint8_t empty[] = {0x80};
+    uint32_t count = sizeof payloads / sizeof payloads[0];
+    for (uint32_t i = 0; i < count; i++) {
+        struct span value = wire_find_text(from, payloads[i]);
+        wire_pair_value(writer, payloads[i],
+                        value.count > 0 && !wire_is(value, WIRE_NIL) ? value : span_of(empty, 1));
+    }
+    return count;
+}
+
 static uint32_t copy_pairs(struct span from, const char *const *names, struct wire_writer *writer)
 {
     uint32_t pairs = 0;
@@ -29,6 +43,31 @@ static uint32_t copy_pairs(struct span from, const char *const *names, struct wi
             wire_pair_value(writer, *names, value);
             pairs++;
         }
+    }
+    return pairs;
+}
+
+/* Whose it is and since when: what a row of `list` tells, too. */
+static uint32_t identity_pairs(const struct engine_view *view, struct wire_writer *writer)
+{
+    uint32_t pairs = 5;
+    wire_pair_string(writer, "workspaceId", view->workspace);
+    wire_pair_string(writer, "projectId", view->project);
+    if (view->channel.count > 0) {
+        wire_pair_string(writer, "channel", view->channel);
+        pairs++;
+    }
+    if (view->channel_session_id.count > 0) {
+        wire_pair_string(writer, "channelSessionId", view->channel_session_id);
+        pairs++;
+    }
+    wire_write_text(writer, "isTest");
+    wire_write_bool(writer, view->is_test);
+    wire_pair_time(writer, "startedAt", view->started_ms);
+    wire_pair_time(writer, "updatedAt", view->updated_ms);
+    if (view->ended) {
+        wire_pair_time(writer, "endedAt", view->ended_ms);
+        pairs++;
     }
     return pairs;
 }
@@ -81,9 +120,7 @@ static uint32_t included_pairs(struct actor_shard *shard, const struct asking *a
                                struct actor_work *work, const struct engine_view *view,
                                struct wire_writer *writer)
 {
-    static const char *const payloads[] = {
-        "request", "context",  "module", "execution", "conversationHistories",
-        "nodes",   "__resume", NULL};
+    static const char *const others[] = {"conversationHistories", "nodes", "__resume", NULL};
     static const char *const map[] = {"executionMap", NULL};
     uint32_t pairs = 0;
     if (includes(asking, "payloads") || includes(asking, "map")) {
@@ -91,7 +128,9 @@ static uint32_t included_pairs(struct actor_shard *shard, const struct asking *a
         wire_writer_init(&stored, &shard->turn, 1024);
         engine_encode(work->execution, &stored);
         struct span bytes = wire_writer_span(&stored);
-        pairs += includes(asking, "payloads") ? copy_pairs(bytes, payloads, writer) : 0;
+        if (includes(asking, "payloads")) {
+            pairs += payload_pairs(bytes, writer) + copy_pairs(bytes, others, writer);
+        }
         pairs += includes(asking, "map") ? copy_pairs(bytes, map, writer) : 0;
     }
     if (includes(asking, "logs") && asking->lookup != NULL && asking->lookup->logs != NULL) {
@@ -151,11 +190,7 @@ void asking_get(struct actor_shard *shard, struct asking *asking)
     wire_writer_init(&writer, &shard->scratch, 1024);
     size_t mark = actor_reply_open(&writer, &pairs);
     pairs += engine_reply_pairs(work->execution, &writer);
-    wire_pair_string(&writer, "workspaceId", view.workspace);
-    wire_pair_string(&writer, "projectId", view.project);
-    wire_pair_time(&writer, "startedAt", view.started_ms);
-    wire_pair_time(&writer, "updatedAt", view.updated_ms);
-    pairs += 4;
+    pairs += identity_pairs(&view, &writer);
     pairs += block_pairs(work->execution, &writer);
     pairs += included_pairs(shard, asking, work, &view, &writer);
     struct span body = actor_reply_close(&writer, mark, pairs);

@@ -43,19 +43,31 @@ static enum result make_execution(struct actor_shard *shard, const struct asking
     return *execution == NULL ? RESULT_LIMIT : RESULT_OK;
 }
 
+/* The version alone, or the process. */
+static struct span not_deployed(struct actor_shard *shard, const struct asking *asking)
+{
+    struct span process = asking_text(asking, ACTOR_FIELD_PROCESS, "");
+    struct span project = asking_text(asking, ACTOR_FIELD_PROJECT, "default");
+    int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_VERSION, 0);
+    const struct engine_library *library = &shard->library.engine;
+    if (version > 0 && library->process(library, project, process, 0) != NULL) {
+        return arena_format(&shard->turn,
+                            "process \"%.*s\" has no version %lld in project \"%.*s\"",
+                            SPAN_ARG(process), (long long)version, SPAN_ARG(project));
+    }
+    return arena_format(&shard->turn, "process \"%.*s\" is not deployed in project \"%.*s\"",
+                        SPAN_ARG(process), SPAN_ARG(project));
+}
+
 static struct actor_work *make_work(struct actor_shard *shard, struct asking *asking)
 {
     struct engine_execution *execution = NULL;
     enum result result = make_execution(shard, asking, &execution);
     if (result == RESULT_NOT_FOUND) {
-        struct span process = asking_text(asking, ACTOR_FIELD_PROCESS, "");
-        struct span message = arena_format(
-            &shard->turn, "process \"%.*s\" is not deployed in project \"%.*s\"", SPAN_ARG(process),
-            SPAN_ARG(asking_text(asking, ACTOR_FIELD_PROJECT, "default")));
-        asking_refuse(
-            shard, asking,
-            &(struct actor_refusal){.error = PROTO_ERROR_DefinitionNotFound, .message = message},
-            NULL);
+        asking_refuse(shard, asking,
+                      &(struct actor_refusal){.error = PROTO_ERROR_DefinitionNotFound,
+                                              .message = not_deployed(shard, asking)},
+                      NULL);
         return NULL;
     }
     struct actor_slot *slot =
