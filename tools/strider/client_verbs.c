@@ -23,6 +23,7 @@ static const struct cli_option deploy_options[] = {
 
 static const struct cli_option definitions_options[] = {
     {"project", "ID", "of this project alone"},
+    {"process", "ID", "of this process alone"},
     CLIENT_CONNECTION_OPTIONS,
 };
 
@@ -83,7 +84,9 @@ static const struct cli_option list_options[] = {
     {"lifecycle", "NAME", "Pending, Running, Suspended, WaitingForHuman, Completed or Failed"},
     {"process", "ID", "of this process alone"},
     {"workspace", "ID", "of this workspace alone"},
+    {"project", "ID", "of this project alone"},
     {"since", "TIME", "started at or after it (RFC 3339)"},
+    {"ended-before", "TIME", "ended before it"},
     {"limit", "N", "at most so many (100)"},
     {"cursor", "TEXT", "go on where an earlier list ended"},
     CLIENT_CONNECTION_OPTIONS,
@@ -92,6 +95,9 @@ static const struct cli_option list_options[] = {
 static const struct cli_option tasks_options[] = {
     {"process", "ID", "of this process alone"},
     {"assignee", "NAME", "of this person alone"},
+    {"group", "NAME", "that this group may take"},
+    {"execution", "ID", "of this execution alone"},
+    {"task", "ID", "of this node alone"},
     {"limit", "N", "at most so many (100)"},
     {"cursor", "TEXT", "go on where an earlier list ended"},
     CLIENT_CONNECTION_OPTIONS,
@@ -172,15 +178,24 @@ static const struct client_field signal_fields[] = {
 };
 
 static const struct client_field list_fields[] = {
-    {"status", "status", CLIENT_TEXT},   {"lifecycle", "lifecycle", CLIENT_TEXT},
-    {"process", "process", CLIENT_TEXT}, {"workspace", "workspaceId", CLIENT_TEXT},
-    {"since", "since", CLIENT_TEXT},     {"limit", "limit", CLIENT_INTEGER},
-    {"cursor", "cursor", CLIENT_TEXT},   {0},
+    {"status", "status", CLIENT_TEXT},
+    {"lifecycle", "lifecycle", CLIENT_TEXT},
+    {"process", "process", CLIENT_TEXT},
+    {"workspace", "workspaceId", CLIENT_TEXT},
+    {"project", "projectId", CLIENT_TEXT},
+    {"since", "since", CLIENT_TEXT},
+    {"ended-before", "endedBefore", CLIENT_TEXT},
+    {"limit", "limit", CLIENT_INTEGER},
+    {"cursor", "cursor", CLIENT_TEXT},
+    {0},
 };
 
 static const struct client_field tasks_fields[] = {
     {"process", "process", CLIENT_TEXT},
     {"assignee", "assignee", CLIENT_TEXT},
+    {"group", "candidateGroup", CLIENT_TEXT},
+    {"execution", "executionId", CLIENT_TEXT},
+    {"task", "taskId", CLIENT_TEXT},
     {"limit", "limit", CLIENT_INTEGER},
     {"cursor", "cursor", CLIENT_TEXT},
     {0},
@@ -188,6 +203,8 @@ static const struct client_field tasks_fields[] = {
 
 static const struct client_field get_fields[] = {{"include", "include", CLIENT_WORDS}, {0}};
 static const struct client_field project_fields[] = {{"project", "projectId", CLIENT_TEXT}, {0}};
+static const struct client_field definitions_fields[] = {
+    {"project", "projectId", CLIENT_TEXT}, {"process", "process", CLIENT_TEXT}, {0}};
 static const struct client_field abort_fields[] = {{"reason", "reason", CLIENT_TEXT}, {0}};
 static const struct client_field retry_fields[] = {{"task", "taskId", CLIENT_TEXT}, {0}};
 static const struct client_field migrate_fields[] = {
@@ -376,7 +393,7 @@ static const struct client_shape shapes[] = {
     {"list", NULL, list_fields, print_executions},
     {"tasks", NULL, tasks_fields, print_tasks},
     {"deploy", NULL, project_fields, print_members},
-    {"definitions", NULL, project_fields, print_definitions},
+    {"definitions", NULL, definitions_fields, print_definitions},
     {"suspend", "executionId", no_fields, print_members},
     {"resume", "executionId", no_fields, print_members},
     {"abort", "executionId", abort_fields, print_members},

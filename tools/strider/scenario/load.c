@@ -14,9 +14,6 @@
 
 #define SCENARIO_PATH_MAX 4096u
 
-static const char *const known_keys[] = {"name",    "definition", "with",   "process", "start",
-                                         "modules", "steps",      "expect", NULL};
-
 void scenario_fail(struct scenario_outcome *outcome, struct arena *arena, const char *format, ...)
 {
     char text[2000];
@@ -28,32 +25,6 @@ void scenario_fail(struct scenario_outcome *outcome, struct arena *arena, const 
         outcome->failures[outcome->failure_count] = arena_copy(arena, span_text(text));
         outcome->failure_count++;
     }
-}
-
-static bool is_known(struct span key)
-{
-    for (uint32_t i = 0; known_keys[i] != NULL; i++) {
-        if (span_is(key, known_keys[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum result check_keys(const char *file, struct span map, struct arena *arena,
-                              struct span *problem)
-{
-    struct wire_map_walk walk = wire_map_begin(map);
-    struct span key;
-    struct span value;
-    while (wire_map_next(&walk, &key, &value)) {
-        if (!is_known(key)) {
-            *problem =
-                arena_format(arena, "%s: \"%.*s\" is not part of a scenario", file, SPAN_ARG(key));
-            return RESULT_INVALID;
-        }
-    }
-    return RESULT_OK;
 }
 
 static enum result add_definition(const char *file, struct span name, struct arena *arena,
@@ -92,7 +63,7 @@ static enum result load_one(const char *file, struct span map, struct arena *are
                             struct scenario *out, struct span *problem)
 {
     struct span definition = wire_string_or(wire_find_text(map, "definition"), "");
-    enum result result = check_keys(file, map, arena, problem);
+    enum result result = scenario_check_shape(file, map, arena, problem);
     if (result != RESULT_OK) {
         return result;
     }

@@ -45,6 +45,11 @@ void scenario_release(struct scenario *scenarios, uint32_t count);
 void scenario_run(const struct scenario *scenario, struct arena *arena,
                   struct scenario_outcome *outcome);
 
+/* Does it have only keys that somebody reads? RESULT_INVALID: *problem names the first other one.
+ */
+MUST_USE enum result scenario_check_shape(const char *file, struct span scenario,
+                                          struct arena *arena, struct span *problem);
+
 /* For the parts below. Adds one failure, or counts it when there are too many. */
 void scenario_fail(struct scenario_outcome *outcome, struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
