@@ -64,6 +64,50 @@ check "an event of it arrived" await "$scratch/events" '"executionId":"e-1"' 20
 kill "$listener" 2>/dev/null
 wait "$listener" 2>/dev/null
 
+it "tells whose an execution is, with each payload, and gives its row the same numbers"
+http POST /v1/executions '{"process":"ask","executionId":"e-2","channel":"web","channelSessionId":"s-2","isTest":true}'
+answers 200
+http GET '/v1/executions/e-2?include=payloads'
+member channel '"web"'
+member channelSessionId '"s-2"'
+member isTest true
+member 'is defined(endedAt)' false
+member 'request = {} and context = {} and module = {} and execution = {}' true
+http GET /v1/executions/e-1
+member 'is defined(endedAt)' true
+member isTest false
+rows() {
+    local end=$((SECONDS + 30))
+    until http GET '/v1/executions?status=Completed&process=ask' && holds "$out" '"e-1"'; do
+        [ $SECONDS -lt $end ] || return 1
+    done
+}
+check "the row is there" rows
+member 'executions[1].state' 40
+member 'executions[1].sequence' 3
+
+it "publishes messages and signals"
+http POST /v1/messages '{"name":"nobody waits","ttlMs":0}'
+answers 200
+member 'is defined(messageId)' true
+http POST /v1/signals '{"name":"nobody waits"}'
+answers 200
+member 'is defined(signalId)' true
+
+it "refuses what no word of the filters is, and a version that there is not"
+http GET '/v1/executions?status=waiting'
+answers 400
+says 'status must be \"Running\", \"Waiting\"'
+http GET '/v1/executions?lifecycle=Waiting'
+answers 400
+says 'lifecycle must be \"Pending\"'
+http GET '/v1/executions/e-1?include=payload'
+answers 400
+says 'include must be a list of \"payloads\"'
+http POST /v1/executions '{"process":"ask","version":9}'
+answers 404
+says 'process \"ask\" has no version 9 in project \"default\"'
+
 it "answers what is not there with 404 and the error's code"
 http GET /v1/executions/nobody
 answers 404

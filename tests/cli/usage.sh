@@ -2,7 +2,7 @@
 # Every verb's --help and usage errors; eval and validate.
 . "$(dirname "$0")/harness.sh" "$1"
 
-verbs="run serve validate convert eval deploy definitions start callback get list tasks suspend resume abort restart retry migrate import delete backup stats ping version replay consumer test"
+verbs="run serve validate convert eval deploy definitions start callback message signal get list tasks suspend resume abort restart retry migrate import delete backup stats ping version replay consumer test"
 
 it "help lists every verb"
 run --help
