@@ -191,14 +191,10 @@ static const struct client_field list_fields[] = {
 };
 
 static const struct client_field tasks_fields[] = {
-    {"process", "process", CLIENT_TEXT},
-    {"assignee", "assignee", CLIENT_TEXT},
-    {"group", "candidateGroup", CLIENT_TEXT},
-    {"execution", "executionId", CLIENT_TEXT},
-    {"task", "taskId", CLIENT_TEXT},
-    {"limit", "limit", CLIENT_INTEGER},
-    {"cursor", "cursor", CLIENT_TEXT},
-    {0},
+    {"process", "process", CLIENT_TEXT},      {"assignee", "assignee", CLIENT_TEXT},
+    {"group", "candidateGroup", CLIENT_TEXT}, {"execution", "executionId", CLIENT_TEXT},
+    {"task", "taskId", CLIENT_TEXT},          {"limit", "limit", CLIENT_INTEGER},
+    {"cursor", "cursor", CLIENT_TEXT},        {0},
 };
 
 static const struct client_field get_fields[] = {{"include", "include", CLIENT_WORDS}, {0}};
