@@ -53,9 +53,17 @@ struct number_parts expression_number_parts(struct expression_value number)
         .significand =
             (uint128)(high & ((UINT64_C(1) << 49) - 1)) << 64 | number.as.decimal.words[0],
     };
-    while (parts.significand != 0 && parts.significand % 10 == 0) {
+    while (parts.significand > UINT64_MAX && parts.significand % 10 == 0) {
         parts.significand /= 10;
         parts.exponent++;
+    }
+    if (parts.significand <= UINT64_MAX) { /* nearly all do, and divide much faster */
+        uint64_t significand = (uint64_t)parts.significand;
+        while (significand != 0 && significand % 10 == 0) {
+            significand /= 10;
+            parts.exponent++;
+        }
+        parts.significand = significand;
     }
     if (parts.significand == 0) {
         parts.exponent = 0;

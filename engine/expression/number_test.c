@@ -2,6 +2,7 @@
 #include "engine/expression/number.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const char *spell(const char *text)
 {
@@ -152,5 +153,30 @@ Test(number, converts_to_integers_only_when_it_is_one)
                      rows[i].text);
         cr_expect_eq(expression_number_to_unsigned(number, &natural), rows[i].is_unsigned, "%s",
                      rows[i].text);
+    }
+}
+
+/* Digits of every count, with the point at every place that is written plainly and beyond, both
+ * signs: read back they are the same number. */
+Test(number, is_spelled_so_that_it_reads_back)
+{
+    static const char digits[] = "9876543210123456789909876543210123"; /* 34 of them */
+    for (int count = 1; count <= 34; count++) {
+        for (int exponent = -90; exponent <= 60; exponent++) {
+            for (int negative = 0; negative <= 1; negative++) {
+                char text[64];
+                char out[EXPRESSION_NUMBER_TEXT_BYTES + 1];
+                struct expression_value number, again;
+                snprintf(text, sizeof text, "%s%.*se%d", negative ? "-" : "", count, digits,
+                         exponent);
+                cr_assert(expression_number_parse(span_text(text), &number), "%s", text);
+
+                size_t bytes = expression_number_format(number, out);
+                out[bytes] = '\0';
+
+                cr_assert(expression_number_parse(span_of(out, bytes), &again), "%s", out);
+                cr_assert_eq(expression_number_compare(number, again), 0, "%s as %s", text, out);
+            }
+        }
     }
 }

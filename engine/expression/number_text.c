@@ -15,8 +15,9 @@
 
 #define PARSE_DIGITS                                                                               \
     36 /* two more than kept, then one sticky digit: enough to round once and rightly */
-#define FEW_DIGITS   18 /* fit 64 bits */
-#define PLAIN_DIGITS 40 /* the longest plain spelling; beyond it an exponent is written */
+#define FEW_DIGITS     18 /* fit 64 bits */
+#define EXPONENT_BYTES 8  /* "e-6176" and a NUL */
+#define PLAIN_DIGITS   40 /* the longest plain spelling; beyond it an exponent is written */
 
 /* What the digits of a text say, before any rounding. */
 struct digits {
@@ -167,35 +168,77 @@ bool expression_number_of_real(double real, struct expression_value *out)
     return expression_number_parse(span_text(text), out); /* "nan" and "inf" are no numbers to it */
 }
 
+/* Text under construction, of EXPRESSION_NUMBER_TEXT_BYTES at most. */
+struct spelling {
+    char *next;
+};
+
+static void put_text(struct spelling *spelling, const char *text, int count)
+{
+    memcpy(spelling->next, text, (size_t)count);
+    spelling->next += count;
+}
+
+static void put_zeros(struct spelling *spelling, int count)
+{
+    memset(spelling->next, '0', (size_t)count);
+    spelling->next += count;
+}
+
+/* Writes digits so that they end before `end`; returns the first. A part of 19 fits 64 bits. */
+static char *put_digits_before(char *end, unsigned __int128 significand)
+{
+    const uint64_t part = UINT64_C(10000000000000000000);
+    while (significand > UINT64_MAX) {
+        uint64_t low = (uint64_t)(significand % part);
+        significand /= part;
+        for (int i = 0; i < 19; i++, low /= 10) {
+            *--end = (char)('0' + low % 10);
+        }
+    }
+    uint64_t high = (uint64_t)significand;
+    do {
+        *--end = (char)('0' + high % 10);
+        high /= 10;
+    } while (high != 0);
+    return end;
+}
+
 static size_t format_parts(struct number_parts parts, char *out)
 {
     char digits[NUMBER_DIGITS + 6];
-    int count = 0;
-    do {
-        digits[sizeof digits - 1 - (size_t)count++] = (char)('0' + (int)(parts.significand % 10));
-        parts.significand /= 10;
-    } while (parts.significand != 0);
-    const char *first = digits + sizeof digits - (size_t)count;
+    const char *first = put_digits_before(digits + sizeof digits, parts.significand);
+    int count = (int)(digits + sizeof digits - first);
     int point = count + parts.exponent; /* digits before the decimal point */
-    const char *sign = parts.negative ? "-" : "";
-    int written;
-    if (parts.exponent >= 0 && point <= PLAIN_DIGITS) {
-        written = snprintf(out, EXPRESSION_NUMBER_TEXT_BYTES, "%s%.*s%0*d", sign, count, first,
-                           parts.exponent, 0);
-        written -= parts.exponent == 0; /* "%0*d" of width 0 still writes one 0 */
-    } else if (parts.exponent < 0 && point > 0) {
-        written = snprintf(out, EXPRESSION_NUMBER_TEXT_BYTES, "%s%.*s.%.*s", sign, point, first,
-                           count - point, first + point);
-    } else if (parts.exponent < 0 && -parts.exponent <= PLAIN_DIGITS) {
-        written = snprintf(out, EXPRESSION_NUMBER_TEXT_BYTES, "%s0.%.*s%.*s", sign, -point,
-                           "0000000000000000000000000000000000000000", count, first);
-    } else {
-        written = snprintf(out, EXPRESSION_NUMBER_TEXT_BYTES, "%s%c%s%.*se%d", sign, first[0],
-                           count > 1 ? "." : "", count - 1, first + 1, point - 1);
+    struct spelling spelling = {out};
+    if (parts.negative) {
+        put_text(&spelling, "-", 1);
     }
-    ASSERT(written > 0 && (size_t)written < EXPRESSION_NUMBER_TEXT_BYTES);
-    return (size_t)written;
+    if (parts.exponent >= 0 && point <= PLAIN_DIGITS) {
+        put_text(&spelling, first, count);
+        put_zeros(&spelling, parts.exponent);
+    } else if (parts.exponent < 0 && point > 0) {
+        put_text(&spelling, first, point);
+        put_text(&spelling, ".", 1);
+        put_text(&spelling, first + point, count - point);
+    } else if (parts.exponent < 0 && -parts.exponent <= PLAIN_DIGITS) {
+        put_text(&spelling, "0.", 2);
+        put_zeros(&spelling, -point);
+        put_text(&spelling, first, count);
+    } else {
+        put_text(&spelling, first, 1);
+        put_text(&spelling, ".", count > 1);
+        put_text(&spelling, first + 1, count - 1);
+        spelling.next += snprintf(spelling.next, EXPONENT_BYTES, "e%d", point - 1);
+    }
+    ASSERT(spelling.next - out < (ptrdiff_t)EXPRESSION_NUMBER_TEXT_BYTES);
+    return (size_t)(spelling.next - out);
 }
+
+/* The longest: a sign, all digits or a zero before PLAIN_DIGITS, a point, an exponent. */
+_Static_assert(1 + 2 + PLAIN_DIGITS + NUMBER_DIGITS + 1 < EXPRESSION_NUMBER_TEXT_BYTES &&
+                   1 + NUMBER_DIGITS + 1 + EXPONENT_BYTES <= EXPRESSION_NUMBER_TEXT_BYTES,
+               "every spelling has room");
 
 size_t expression_number_format(struct expression_value number,
                                 char out[EXPRESSION_NUMBER_TEXT_BYTES])
@@ -203,6 +246,7 @@ size_t expression_number_format(struct expression_value number,
     if (number.is_decimal) {
         return format_parts(expression_number_parts(number), out);
     }
-    return (size_t)snprintf(out, EXPRESSION_NUMBER_TEXT_BYTES, "%lld",
-                            (long long)number.as.integer);
+    bool negative = number.as.integer < 0;
+    uint64_t magnitude = negative ? 0 - (uint64_t)number.as.integer : (uint64_t)number.as.integer;
+    return format_parts((struct number_parts){.negative = negative, .significand = magnitude}, out);
 }
