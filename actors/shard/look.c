@@ -72,11 +72,22 @@ static uint32_t identity_pairs(const struct engine_view *view, struct wire_write
     return pairs;
 }
 
-static uint32_t definition_pairs(struct actor_shard *shard, const struct engine_view *view,
-                                 struct wire_writer *writer)
+/* What `definition` and `diagram` are of: the execution's process, or another that was asked for by
+ * `process` and `version` (one that it calls); its newest version where none is said. */
+static const struct actor_source *source_of(struct actor_shard *shard, const struct asking *asking,
+                                            const struct engine_view *view, struct span *process)
 {
-    const struct actor_source *source =
-        actor_library_source(&shard->library, view->project, view->process, view->version);
+    uint32_t version = (uint32_t)actor_request_count(&asking->fields, ACTOR_FIELD_VERSION, 0);
+    *process = asking_text(asking, ACTOR_FIELD_PROCESS, "");
+    if (process->count == 0) {
+        *process = view->process;
+        version = view->version;
+    }
+    return actor_library_source(&shard->library, view->project, *process, version);
+}
+
+static uint32_t definition_pairs(const struct actor_source *source, struct wire_writer *writer)
+{
     if (source == NULL) {
         return 0;
     }
@@ -101,13 +112,11 @@ static uint32_t block_pairs(const struct engine_execution *execution, struct wir
 }
 
 /* A BPMN file with a drawing, whatever the definition's notation. */
-static uint32_t diagram_pairs(struct actor_shard *shard, const struct engine_view *view,
-                              struct wire_writer *writer)
+static uint32_t diagram_pairs(struct actor_shard *shard, const struct actor_source *source,
+                              struct span process, struct wire_writer *writer)
 {
-    const struct actor_source *source =
-        actor_library_source(&shard->library, view->project, view->process, view->version);
     struct span diagram;
-    if (source == NULL || engine_write_diagram(source->definition, view->process, source->content,
+    if (source == NULL || engine_write_diagram(source->definition, process, source->content,
                                                &shard->turn, &diagram) != RESULT_OK) {
         return 0;
     }
@@ -140,11 +149,13 @@ static uint32_t included_pairs(struct actor_shard *shard, const struct asking *a
                         logs->result == RESULT_OK ? logs->bytes : span_of(none, sizeof none));
         pairs++;
     }
+    struct span process;
+    const struct actor_source *source = source_of(shard, asking, view, &process);
     if (includes(asking, "definition")) {
-        pairs += definition_pairs(shard, view, writer);
+        pairs += definition_pairs(source, writer);
     }
     if (includes(asking, "diagram")) {
-        pairs += diagram_pairs(shard, view, writer);
+        pairs += diagram_pairs(shard, source, process, writer);
     }
     return pairs;
 }

@@ -86,3 +86,15 @@ test("visits count nodes and flows up to a step", () => {
   assert.deepEqual(plain([...flows]), ["f"]);
   assert.equal(story.visits(2).nodes.get("a"), 2);
 });
+
+test("steps and tokens of a called process are its own, and its version is known by its scope", () => {
+  const scopes = [{ id: 2, parent: 1, process: "inner", version: 3 }, { id: 3, parent: 2 }];
+  const tokens = [{ id: 1, taskId: "call" }, { id: 2, taskId: "a", scope: 2 }, { id: 3, taskId: "deep", scope: 3 }];
+  const story = Story.make({ process: "outer", version: 1, steps: [step(1, {}, { taskId: "a" }), step(2, {}, { taskId: "call", flow: "f" }),
+    step(3, { tokens, scopes }, { taskId: "a", process: "inner", flow: "f" })] });
+  assert.deepEqual(plain([...story.versions]), [["outer", 1], ["inner", 3]]);
+  assert.deepEqual(plain([...story.visits(2).nodes]), [["a", 1], ["call", 1]]);
+  assert.deepEqual(plain([...story.visits(2, "inner").nodes]), [["a", 1]]);
+  assert.deepEqual(plain([...story.visits(1, "inner").flows]), []);
+  assert.deepEqual(plain(story.frames[2].tokens.map((token) => token.process)), ["outer", "inner", "inner"]);
+});

@@ -121,12 +121,40 @@ if [ -z "$browser" ]; then
     finish
 fi
 
-# open_page HASH: the document as the browser has it after all scripts, in $out; its messages in $err.
+it "holds the drawings of called processes, too"
+stop_engine
+cat >"$scratch/outer.bpmn" <<'END'
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="outer" isExecutable="true">
+    <startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="call"/>
+    <callActivity id="call" calledElement="inner"/><sequenceFlow id="g" sourceRef="call" targetRef="b"/><endEvent id="b"/>
+  </process>
+</definitions>
+END
+cat >"$scratch/inner.bpmn" <<'END'
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="inner" isExecutable="true">
+    <startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="ask"/>
+    <userTask id="ask" name="Ask somebody"/><sequenceFlow id="g" sourceRef="ask" targetRef="b"/><endEvent id="b"/>
+  </process>
+</definitions>
+END
+start_engine
+run deploy "$scratch/inner.bpmn"
+exits 0
+run deploy "$scratch/outer.bpmn"
+exits 0
+run start outer --id calling
+exits 0
+run replay calling --html "$scratch/called.html"
+exits 0
+
+# open_page HASH [NAME]: the document as the browser has it after all scripts, in $out; its messages in $err.
 open_page() {
     timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync --host-resolver-rules="MAP * ~NOTFOUND" \
         --user-data-dir="$scratch/browser" --window-size=1440,900 --virtual-time-budget=5000 --enable-logging=stderr \
-        --dump-dom "file://$scratch/page.html#$1" >"$scratch/out" 2>"$scratch/err"
+        --dump-dom "file://$scratch/${2:-page}.html#$1" >"$scratch/out" 2>"$scratch/err"
     code=$?
     out=$(cat "$scratch/out")
     err=$(grep CONSOLE "$scratch/err")
@@ -156,6 +184,20 @@ it "keeps payloads texts, and asks for nothing beside itself"
 check "the title is the page's own" holds "$out" "<title>order · Strider replay</title>"
 check "nothing on the console: $err" is_empty "$err"
 check "no element that loads" lacks "$out" ' src="http'
+
+it "turns to the called process at its steps, and marks each on its own drawing"
+open_page step=4 called
+exits 0
+says 'data-element-id="ask"'
+says 'Ask somebody'
+check "ask is where it is" marked ask here
+check "the call is not on this drawing" lacks "$out" 'data-element-id="call"'
+check "inner is pressed" holds "$out" 'aria-pressed="true">inner'
+open_page step=2 called
+check "the call is where it is" marked call here
+check "b is not visited" unmarked b visited
+check "outer is pressed" holds "$out" 'aria-pressed="true">outer'
+check "nothing on the console: $err" is_empty "$err"
 
 it "steps by clicks and keys"
 if [ -n "$node" ]; then

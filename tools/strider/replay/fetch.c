@@ -75,6 +75,75 @@ static int ask_definition(struct client_connection *connection, const char *exec
     return code;
 }
 
+/* ---- called processes ---- */
+
+/* The version of a process that a step is in: its scope says it. */
+static int64_t version_of(const struct replay_step *step, struct span process)
+{
+    struct wire_map_walk walk = wire_array_begin(wire_find_text(step->snapshot, "scopes"));
+    struct span scope;
+    while (wire_array_next(&walk, &scope)) {
+        if (span_equal(wire_string_or(wire_find_text(scope, "process"), ""), process)) {
+            return wire_int_or(wire_find_text(scope, "version"), 0);
+        }
+    }
+    return 0;
+}
+
+static void note_called(struct replay *replay, const struct replay_step *step)
+{
+    struct span process = wire_string_or(wire_find_text(step->entry, "process"), "");
+    uint32_t at = 0;
+    while (at < replay->called_count && !span_equal(replay->called[at].process, process)) {
+        at++;
+    }
+    if (process.count == 0 || at == REPLAY_CALLED_MAX) {
+        return;
+    }
+    if (at == replay->called_count) {
+        replay->called[replay->called_count++] = (struct replay_called){.process = process};
+    }
+    if (replay->called[at].version == 0) {
+        replay->called[at].version = version_of(step, process);
+    }
+}
+
+static int ask_called(struct client_connection *connection, const char *execution_id,
+                      struct arena *arena, struct replay_called *called)
+{
+    struct wire_writer writer;
+    struct span reply;
+    size_t mark;
+    uint32_t pairs;
+    request_of(connection, "get", execution_id, arena, &writer, &mark, &pairs);
+    wire_pair_text(&writer, "include", "diagram");
+    wire_pair_string(&writer, "process", called->process);
+    pairs += 2;
+    if (called->version > 0) {
+        wire_pair_int(&writer, "version", called->version);
+        pairs++;
+    }
+    wire_close_map(&writer, mark, pairs);
+    int code = ask(connection, &writer, arena, &reply);
+    if (code == CLI_DONE) {
+        called->diagram = wire_string_or(wire_find_text(reply, "diagram"), "");
+    }
+    return code;
+}
+
+static int ask_diagrams(struct client_connection *connection, const char *execution_id,
+                        struct arena *arena, struct replay *out)
+{
+    int code = ask_definition(connection, execution_id, arena, out);
+    for (uint32_t i = 0; i < out->count; i++) {
+        note_called(out, &out->steps[i]);
+    }
+    for (uint32_t i = 0; i < out->called_count && code == CLI_DONE; i++) {
+        code = ask_called(connection, execution_id, arena, &out->called[i]);
+    }
+    return code;
+}
+
 /* ---- order ---- */
 
 static int compare_order(const void *left, const void *right)
@@ -146,5 +215,5 @@ int replay_fetch(struct client_connection *connection, const char *execution_id,
     if (!find_befores(out, arena)) {
         return cli_complain(connection->verb, CLI_FAILED, "the steps do not fit into memory");
     }
-    return with_diagram ? ask_definition(connection, execution_id, arena, out) : CLI_DONE;
+    return with_diagram ? ask_diagrams(connection, execution_id, arena, out) : CLI_DONE;
 }

@@ -37,9 +37,15 @@ static bool write_execution(struct wire_writer *page, const struct replay *repla
     struct span json;
     struct span value = replay_value(replay, arena);
     wire_writer_init(&held, arena, value.count + replay->diagram.count + 64);
-    wire_write_map(&held, 2);
+    wire_write_map(&held, 3);
     wire_pair_value(&held, "replay", value);
     wire_pair_string(&held, "diagram", replay->diagram);
+    wire_write_text(&held, "called");
+    wire_write_map(&held, replay->called_count);
+    for (uint32_t i = 0; i < replay->called_count; i++) {
+        wire_write_string(&held, replay->called[i].process);
+        wire_write_string(&held, replay->called[i].diagram);
+    }
     if (value.count == 0 || wire_writer_span(&held).count == 0 ||
         json_from_wire(wire_writer_span(&held), JSON_COMPACT, arena, &json) != RESULT_OK) {
         return false;

@@ -12,6 +12,7 @@
 #define REPLAY_STEPS_DEFAULT 2000u
 #define REPLAY_STEPS_MAX     20000u
 #define REPLAY_CHANGES_MAX   200u /* of one step */
+#define REPLAY_CALLED_MAX    32u  /* processes whose diagrams a page holds beside the execution's */
 
 struct replay_step {
     int64_t sequence;
@@ -22,6 +23,13 @@ struct replay_step {
     int64_t order; /* in which snapshots were made */
 };
 
+/* A process that the execution calls. */
+struct replay_called {
+    struct span process;
+    int64_t version;     /* 0: not known */
+    struct span diagram; /* as below */
+};
+
 struct replay {
     struct span outline;       /* the first reply: all about the execution but its steps */
     struct replay_step *steps; /* by sequence */
@@ -29,6 +37,8 @@ struct replay {
     bool cut;               /* there are more */
     struct span definition; /* MAP {name, version, content} or empty */
     struct span diagram;    /* BPMN with a drawing, text; or empty */
+    struct replay_called called[REPLAY_CALLED_MAX];
+    uint32_t called_count;
 };
 
 /* `get --steps`: the steps as a table, or JSON. An exit code. */

@@ -58,7 +58,8 @@ const Execution = (() => {
       if (one !== open) return;
       verbs(one);
       waits(one);
-      await Replay.open({ ...one.about, steps: one.steps }, one.diagram, (step) => `#execution=${encodeURIComponent(one.id)}&step=${step}`);
+      await Replay.open({ ...one.about, steps: one.steps }, one.diagram, (step) => `#execution=${encodeURIComponent(one.id)}&step=${step}`,
+        async (process, version) => (await Api.call(Api.query(Api.execution(one.id), { include: "diagram", process, version }))).diagram);
     } catch (error) {
       if (one === open) fail(one, error);
     }

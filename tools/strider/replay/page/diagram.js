@@ -65,9 +65,11 @@ const Diagram = (() => {
     const flowsInto = (element, visits) => (element?.incoming ?? []).filter((flow) => flow.type === "bpmn:SequenceFlow" &&
       visits.nodes.has(names.meant(flow.source.id)) && (flow.source.outgoing ?? []).length === 1).map((flow) => flow.id);
 
-    function show(story, index) {
+    /* A drawing is of one process: what is of another is not on it. */
+    function show(story, index, process) {
       const frame = story.frames[index];
-      const visits = story.visits(index);
+      const isHere = frame.process === process;
+      const visits = story.visits(index, process);
       for (const element of marked) for (const name of MARKS) canvas.removeMarker(element, name);
       marked = [];
       overlays.remove({ type: "replay" });
@@ -79,17 +81,17 @@ const Diagram = (() => {
         if ((element?.incoming ?? []).length > 1 && /Gateway$/.test(element.type)) for (const flow of flowsInto(element, visits)) mark(flow, "visited");
       }
       for (const id of visits.flows) mark(id, "visited");
-      mark(frame.task, "here");
-      if (frame.flow) mark(frame.flow, "here");
-      tokens(frame);
-      if (frame.error?.task) mark(frame.error.task, frame.error.passing ? "waits" : "failed");
-      reveal(frame.task);
+      if (isHere) mark(frame.task, "here");
+      if (isHere && frame.flow) mark(frame.flow, "here");
+      tokens(frame, process);
+      if (isHere && frame.error?.task) mark(frame.error.task, frame.error.passing ? "waits" : "failed");
+      if (isHere) reveal(frame.task);
     }
 
-    function tokens(frame) {
+    function tokens(frame, process) {
       const places = new Map();
       for (const token of frame.tokens) {
-        if (token.guard) continue;
+        if (token.guard || token.process !== process) continue;
         const place = places.get(token.taskId) ?? { count: 0, state: "" };
         place.count++;
         place.state = token.state === "failed" || place.state === "fails" ? "fails" : token.state === "waiting" || token.wait ? "waits" : place.state;

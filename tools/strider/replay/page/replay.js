@@ -13,9 +13,9 @@ const Replay = (() => {
     absent: "No snapshot: no store has it. It was made without step blobs, or has been removed since.",
     unreadable: "The snapshot cannot be read: its bytes are damaged or of another version.",
   };
-  let story = null, diagram = null, drawn = null, index = 0, tab = "changes", timer = null;
+  let story = null, diagram = null, drawn = null, shown = null, own = null, sources = new Map(), fetchCalled = null, index = 0, tab = "changes", timer = null;
   let inPane = [];
-  let opening = 0, drawing = 0; /* of these only the newest counts: drawing takes a while */
+  let opening = 0, drawing = 0, turning = 0; /* of these only the newest counts: drawing takes a while */
 
   const clock = (ms) => Number.isNaN(ms) ? "" : new Date(ms).toISOString().slice(11, 23);
   function span(ms) {
@@ -27,7 +27,13 @@ const Replay = (() => {
   }
   const offset = (ms) => `+${span(Math.max(0, ms))}`;
   const pair = (name, value) => make("div", "", make("dt", "", name), make("dd", "", value));
-  const nameOf = (frame) => diagram?.name(frame.task).replace(/\s+/g, " ") || frame.task;
+  /* Names stand in the drawings: those of the processes that were drawn are known. */
+  const names = new Map();
+  const nameOf = (frame) => {
+    const key = `${frame.process} ${frame.task}`;
+    if (!names.has(key) && diagram && shown === frame.process) names.set(key, diagram.name(frame.task).replace(/\s+/g, " "));
+    return names.get(key) || frame.task;
+  };
   const tone = (status) => ({ Completed: "good", Error: "fail", Stopped: "fail", Waiting: "wait", Running: "run" })[status] ?? "";
 
   /* ---- what stays ---- */
@@ -75,7 +81,7 @@ const Replay = (() => {
     const named = nameOf(frame);
     $("step-number").textContent = `Step ${frame.sequence} of ${story.about.sequence}`;
     $("step-name").textContent = named;
-    $("step-id").textContent = named === frame.task ? "" : frame.task;
+    $("step-id").textContent = [named === frame.task ? "" : frame.task, frame.process === story.main ? "" : `in ${frame.process}`].filter(Boolean).join(" ");
     const about = frame.error;
     $("step-error").hidden = !about;
     $("step-error").classList.toggle("passing", !!about?.passing);
@@ -139,15 +145,19 @@ const Replay = (() => {
 
   /* ---- moving ---- */
 
+  function markSteps() {
+    $("steps").querySelectorAll("button").forEach((button, i) => {
+      if (i === index) button.setAttribute("aria-current", "step"); else button.removeAttribute("aria-current");
+      button.classList.toggle("later", i > index);
+    });
+  }
+
   function go(to) {
     const last = story.frames.length - 1;
     if (last < 0) return;
     index = Math.min(last, Math.max(0, to));
     const frame = story.frames[index];
-    $("steps").querySelectorAll("button").forEach((button, i) => {
-      if (i === index) button.setAttribute("aria-current", "step"); else button.removeAttribute("aria-current");
-      button.classList.toggle("later", i > index);
-    });
+    markSteps();
     const entry = $("steps").children[index], box = $("steps").parentElement;
     if (box.scrollHeight > box.clientHeight) {
       const top = entry.offsetTop - box.offsetTop;
@@ -157,7 +167,7 @@ const Replay = (() => {
     $("position").textContent = `${frame.sequence} / ${story.about.sequence}`;
     $("first").disabled = $("previous").disabled = index === 0;
     $("next").disabled = $("last").disabled = index === last;
-    diagram?.show(story, index);
+    turnTo(frame.process);
     panel();
     try { history.replaceState(null, "", hash(frame.sequence)); } catch { /* a file that may not */ }
   }
@@ -218,15 +228,15 @@ const Replay = (() => {
 
   /* A click on a node goes to its next step, or else to its first. */
   function select(id) {
-    const isHere = (frame, i) => frame.task === id && i > index;
-    const next = story.frames.findIndex(isHere);
-    const any = next >= 0 ? next : story.frames.findIndex((frame) => frame.task === id);
+    const isOf = (frame) => frame.task === id && frame.process === shown;
+    const next = story.frames.findIndex((frame, i) => isOf(frame) && i > index);
+    const any = next >= 0 ? next : story.frames.findIndex(isOf);
     if (any >= 0) { stop(); go(any); }
   }
 
   /* The drawing stays as it is, with its zoom, as long as it is the same. */
   async function draw(xml) {
-    if (diagram && drawn === xml) return;
+    if (diagram && drawn === xml) return true;
     const mine = ++drawing;
     diagram?.close();
     diagram = null;
@@ -235,10 +245,53 @@ const Replay = (() => {
     try {
       if (xml) made = await Diagram.open($("canvas"), xml);
     } catch { /* it cannot be drawn: said below */ }
-    if (mine !== drawing) return made?.close();
+    if (mine !== drawing) { made?.close(); return false; }
     diagram = made;
     diagram?.select(select);
     $("no-diagram").hidden = made !== null;
+    return true;
+  }
+
+  function sourceOf(process) {
+    if (!sources.has(process)) sources.set(process, Promise.resolve(fetchCalled?.(process, story.versions.get(process)) ?? null).catch(() => null));
+    return sources.get(process);
+  }
+
+  /* Shows the drawing of that process with what it says of the step; for one that has none, the execution's own. */
+  async function turnTo(process) {
+    if (shown === process) return mark();
+    const mine = ++turning, of = story;
+    let xml = await sourceOf(process), wanted = process;
+    if (!xml && process !== of.main) {
+      wanted = of.main;
+      xml = await sourceOf(wanted);
+    }
+    if (mine !== turning || of !== story) return;
+    if (shown !== wanted) {
+      if (!await draw(xml) || mine !== turning || of !== story) return;
+      shown = wanted;
+      list(); /* more names are known now */
+      markSteps();
+      panel();
+    }
+    mark();
+  }
+
+  function mark() {
+    turning++;
+    diagram?.show(story, index, shown);
+    for (const button of $("processes").children) button.setAttribute("aria-pressed", String(button.textContent === shown));
+  }
+
+  function processes() {
+    const all = [...story.versions.keys()];
+    $("processes").hidden = all.length < 2;
+    $("processes").replaceChildren(...all.map((process) => {
+      const button = make("button", "", process);
+      button.type = "button";
+      button.addEventListener("click", () => { stop(); turnTo(process); });
+      return button;
+    }));
   }
 
   /* Where to stand: whoever looks at the last step of an execution that goes on follows it. */
@@ -250,16 +303,27 @@ const Replay = (() => {
     return at >= 0 ? at : story.frames.length - 1;
   }
 
-  /* Shows an execution, or what has become of the one that is shown; `address` makes the hash of a step. */
-  async function open(replay, xml, address) {
+  /*
+   * Shows an execution, or what has become of the one that is shown; `address` makes the hash of a step. `called(process, version)`
+   * gives the drawing of a process that it calls.
+   */
+  async function open(replay, xml, address, called) {
     const mine = ++opening;
-    await draw(xml);
-    if (mine !== opening) return;
+    const isSame = story?.about.executionId === replay.executionId && own === xml;
+    if (!isSame) {
+      if (!await draw(xml) || mine !== opening) return;
+      own = xml;
+      shown = replay.process;
+      names.clear();
+      sources = new Map([[replay.process, Promise.resolve(xml)]]);
+    }
     const before = story;
     hash = address ?? hash;
+    fetchCalled = called;
     story = Story.make(replay);
     head();
     list();
+    processes();
     go(place(before));
     document.body.dataset.ready = "true";
   }
@@ -269,7 +333,8 @@ const Replay = (() => {
     drawing++;
     stop();
     diagram?.close();
-    diagram = story = drawn = null;
+    names.clear();
+    diagram = story = drawn = shown = own = null;
   }
 
   /* The address may name another step. */

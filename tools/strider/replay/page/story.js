@@ -61,25 +61,39 @@ const Story = (() => {
 
   const time = (text) => text ? Date.parse(text) : NaN;
 
-  function frame(step) {
+  /* The process that a token is in: its scope's, or that of the nearest scope around it which is a call. */
+  function processOf(token, scopes, main) {
+    for (let scope = scopes.find((one) => one.id === token.scope); scope; scope = scopes.find((one) => one.id === scope.parent)) if (scope.process) return scope.process;
+    return main;
+  }
+
+  function frame(step, main) {
     const snapshot = step.snapshot;
     const work = snapshot?.work ?? {};
     return {
       step, sequence: step.sequence, task: step.taskId ?? "?", at: time(step.at), flow: step.flow, snapshot,
-      missing: step.missing, process: step.process,
+      missing: step.missing, process: step.process ?? main,
       attempts: work.attempts ?? 0, retries: work.retries ?? 0, instance: work.instance,
       moduleMs: work.calledAt && work.answeredAt ? time(work.answeredAt) - time(work.calledAt) : null,
       error: snapshot?.errorCode ? { code: snapshot.errorCode, message: snapshot.errorMessage, task: snapshot.errorTaskId, passing: snapshot.errorCode === "TRANSIENT_FAILURE" } : null,
-      tokens: snapshot?.tokens ?? [], tokenCount: snapshot?.tokenCount ?? snapshot?.tokens?.length ?? 0,
+      tokens: (snapshot?.tokens ?? []).map((token) => ({ ...token, process: processOf(token, snapshot.scopes ?? [], main) })), tokenCount: snapshot?.tokenCount ?? snapshot?.tokens?.length ?? 0,
     };
   }
 
   function make(replay) {
     const steps = replay.steps;
     chain(steps);
-    const frames = steps.map(frame);
+    const main = replay.process ?? "";
+    const frames = steps.map((step) => frame(step, main));
+    const versions = new Map([[main, replay.version]]);
+    for (const step of steps) {
+      if (step.process && !versions.has(step.process)) versions.set(step.process, undefined);
+      for (const scope of step.snapshot?.scopes ?? []) if (versions.has(scope.process)) versions.set(scope.process, versions.get(scope.process) ?? scope.version);
+    }
     return {
-      about: replay, frames,
+      about: replay, frames, main,
+      /* The execution's process and those that it called, in that order; by name, with the version. */
+      versions,
       changes(index) {
         const { step, snapshot } = frames[index];
         if (!step.before || !snapshot || snapshot.payloadsLeftOut) return null;
@@ -87,11 +101,12 @@ const Story = (() => {
         return { than: step.before.sequence, list: step.changes.slice(0, CHANGES_MAX), cut: step.changes.length > CHANGES_MAX };
       },
       payloads: (index) => frames[index].snapshot ? payloads(frames[index].snapshot) : null,
-      /* How often each node was entered, and which flows were taken, up to there. */
-      visits(index) {
+      /* How often each node of a process was entered, and which of its flows were taken, up to there. */
+      visits(index, process = main) {
         const nodes = new Map();
         const flows = new Set();
         for (let i = 0; i <= index; i++) {
+          if (frames[i].process !== process) continue;
           nodes.set(frames[i].task, (nodes.get(frames[i].task) ?? 0) + 1);
           if (frames[i].flow) flows.add(frames[i].flow);
           for (const join of frames[i].snapshot?.joins ?? []) if (typeof join[0] === "string") flows.add(join[0]);
