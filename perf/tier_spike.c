@@ -27,6 +27,7 @@
 enum {
     HEAVY_BYTES = 1200 << 10, /* over engine.heavySessionThresholdBytes */
     HEAVY_PART = 5,           /* one of so many executions */
+    QUEUED_TIMES = 10,        /* so many executions leave their blobs before a save behind them */
     ONE_LANE = 1,
     PATIENCE_S = 60,
     STOP_S = 40,
@@ -294,8 +295,11 @@ int main(int argc, char **argv)
                   "\"decision\":\"approve\"}}",
         .expected = "\"Completed\""};
     static const struct script heavy = {.expected = "\"Waiting\""};
+    static const struct script get = {.format =
+                                          "{\"v\":1,\"op\":\"get\",\"executionId\":\"tier-%u\"}",
+                                      .expected = "\"Completed\""};
     static struct histogram of_ping, of_start, of_redis, of_row, of_get, of_put;
-    static struct histogram hot, local, cold, saved;
+    static struct histogram hot, local, cold, saved, behind, read;
     if (argc < 2) {
         fprintf(stderr, "usage: tier_spike STRIDER [EXECUTIONS [MODULES]]\n");
         return 2;
@@ -321,6 +325,9 @@ int main(int argc, char **argv)
     empty_redis();
     ask(&call_back, count, count, &local);
     ask(&heavy, 0, count / HEAVY_PART + 1, &saved);
+    ask(&start, count * 3, count * QUEUED_TIMES, &of_start);
+    ask(&heavy, 0, count / HEAVY_PART + 1, &behind);
+    ask(&get, 0, count, &read);
     stop_engine();
     ask_index(count, &of_row);
     ask_blobs(SPAN_EMPTY, count, &of_get);
@@ -339,6 +346,8 @@ int main(int argc, char **argv)
     print("resume, Redis emptied (own state table)", &local, bare_ms);
     print("cold resume (another directory: index+blob)", &cold, cold_ms);
     print("heavy save (1.2 MiB to Azurite)", &saved, save_ms);
+    print("heavy save, thousands of uploads queued", &behind, save_ms);
+    print("get of what ended, uploads queued", &read, bare_ms);
     printf("{\"what\":\"tiers\",\"executions\":%u,\"pingP50Ms\":%.2f,\"redisP50Ms\":%.2f,"
            "\"rowP50Ms\":%.2f,\"blobGetP50Ms\":%.2f,\"blobPutP50Ms\":%.2f,",
            count * 3, ms(&of_ping, .5), ms(&of_redis, .5), ms(&of_row, .5), ms(&of_get, .5),
@@ -346,7 +355,9 @@ int main(int argc, char **argv)
     print_json("hotResume", &hot, hot_ms, false);
     print_json("stateResume", &local, bare_ms, false);
     print_json("coldResume", &cold, cold_ms, false);
-    print_json("heavySave", &saved, save_ms, true);
+    print_json("heavySave", &saved, save_ms, false);
+    print_json("heavySaveBehindUploads", &behind, save_ms, false);
+    print_json("getBehindUploads", &read, bare_ms, true);
     free(heavy_text);
     free(binary);
     arena_release(&arena);
