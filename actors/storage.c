@@ -518,8 +518,9 @@ static void receive(struct actor_storage *storage, struct proto_message *message
     } else if (message->type == PROTO_PORT_DONE &&
                actor_step_pages_take(&storage->pages, message)) {
         return;
-    } else if (message->type == PROTO_PORT_DONE && actor_saves_done(storage->saves, message)) {
+    } else if (message->type == PROTO_PORT_DONE && actor_saves_has(storage->saves, message)) {
         blob_heard(storage, message->as.port_done.result);
+        actor_saves_done(storage->saves, message);
         storage->blob_ms = now.monotonic_ms; /* the drain may have waited for it */
     } else if (message->type == PROTO_PORT_DONE) {
         blob_read(storage, message);

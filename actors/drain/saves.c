@@ -200,17 +200,25 @@ static void answer(struct save *save, enum result result)
     save->await = NULL;
 }
 
-bool actor_saves_done(struct actor_saves *saves, const struct proto_message *done)
+static struct save *save_of(const struct actor_saves *saves, const struct proto_message *done)
 {
     ASSERT(done->type == PROTO_PORT_DONE);
     struct save *save = saves->under_way.oldest;
     while (save != NULL && (uint64_t)(uintptr_t)save != done->reply_to.ticket) {
         save = save->newer;
     }
-    if (save == NULL) {
-        return false;
-    }
-    ASSERT(save->bytes != NULL);
+    return save;
+}
+
+bool actor_saves_has(const struct actor_saves *saves, const struct proto_message *done)
+{
+    return save_of(saves, done) != NULL;
+}
+
+void actor_saves_done(struct actor_saves *saves, const struct proto_message *done)
+{
+    struct save *save = save_of(saves, done);
+    ASSERT(save != NULL && save->bytes != NULL);
     ASSERT(saves->under_way_count > 0);
     list_remove(&saves->under_way, save);
     saves->under_way_count--;
@@ -225,7 +233,6 @@ bool actor_saves_done(struct actor_saves *saves, const struct proto_message *don
     } else {
         save_free(saves, save);
     }
-    return true;
 }
 
 void actor_saves_give_up(struct actor_saves *saves, uint64_t since_ms)

@@ -31,8 +31,10 @@ void actor_saves_free(struct actor_saves *saves);
 /* Takes a PROTO_AWAIT whose position the drain has not passed, and answers it in its time. false:
  * not now, it is still the caller's; `pending` has been read up to its position. */
 bool actor_saves_take(struct actor_saves *saves, struct proto_message *await);
-/* true: the port's answer (which stays the caller's) was for one of them. */
-bool actor_saves_done(struct actor_saves *saves, const struct proto_message *done);
+/* Is the port's answer for one of them? */
+bool actor_saves_has(const struct actor_saves *saves, const struct proto_message *done);
+/* It is: whoever waits is answered. The message stays the caller's. */
+void actor_saves_done(struct actor_saves *saves, const struct proto_message *done);
 /* Whoever has waited since then, or longer, is answered RESULT_TIMEOUT; the saves go on. */
 void actor_saves_give_up(struct actor_saves *saves, uint64_t since_ms);
 /* Since when the oldest has waited; UINT64_MAX: nobody waits. */

@@ -122,7 +122,9 @@ static void saved(struct fixture *fixture, uint32_t which, enum result result)
     struct proto_message *done = message_new(PROTO_PORT_DONE, 0);
     done->as.port_done.result = result;
     done->reply_to.ticket = fixture->tickets[which];
-    cr_assert(actor_saves_done(fixture->saves, done));
+    cr_assert(actor_saves_has(fixture->saves, done));
+    actor_saves_done(fixture->saves, done);
+    cr_assert_not(actor_saves_has(fixture->saves, done));
     message_free(done);
 }
 

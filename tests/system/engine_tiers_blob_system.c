@@ -281,6 +281,49 @@ static void nobody_waits_behind_the_uploads(void)
     proxy_stop(proxy);
 }
 
+/* The reply of a heavy session waits for Redis, which is stopped, when its blob is in Azure. */
+static void crash_between_upload_and_reply(void)
+{
+    CHECK_CASE("the engine dies between the upload of a heavy session and its reply: the callback "
+               "that the reply would have invited is served, also by channel session");
+    struct world world;
+    struct server redis = {0};
+    char url[64];
+    if (!server_redis_installed()) {
+        printf("  skipped: redis is not installed\n");
+        return;
+    }
+    REQUIRE(server_redis_start(&redis, NULL));
+    snprintf(url, sizeof url, "redis://127.0.0.1:%u/0", (unsigned)redis.port);
+    begin_at(&world, azurite.port);
+    tiers_close(&world.host);
+    world.tiers.hot_kind = CLI_HOT_REDIS;
+    world.tiers.hot_url = url;
+    world.tiers.hot_key_prefix = "";
+    world.tiers.hot_ttl_ms = 600000;
+    world.tiers.hot_timeout_ms = 60000; /* nobody gives up before the crash */
+    tiers_log_clear();
+    open_engine(&world);
+    TIERS_UNTIL(tiers_logged("STORAGE-REDIS-UP") > 0);
+    server_pause(&redis);
+    REQUIRE(host_send(&world.host.engine,
+                      "{\"op\":\"start\",\"process\":\"once\",\"executionId\":\"between-1\","
+                      "\"channelSessionId\":\"c-between-1\",\"request\":{\"text\":\"%s\"}}",
+                      large) != 0);
+    TIERS_UNTIL(tiers_blob_get(&world.blob, "default/between-1/execution.msgpack").count >
+                HEAVY_BYTES);
+    CHECK(actor_waiter_next(&world.host.engine.replies, 0) == NULL);
+    tiers_crash(&world.host);
+    server_resume(&redis);
+    open_engine(&world);
+    CHECK_INT(host_int(host_call(&world.host.engine, "{\"op\":\"callback\",\"channelSessionId\":"
+                                                     "\"c-between-1\",\"payload\":{}}"),
+                       "state"),
+              40);
+    end(&world);
+    server_remove(&redis);
+}
+
 static void wrong_key_is_said_and_survived(void)
 {
     CHECK_CASE("Azure refuses our key: degraded, nothing is lost, the key is in no line");
@@ -359,6 +402,7 @@ int main(void)
     idle_engine_notices_that_azure_is_away();
     slow_azure_delays_heavy_sessions_alone();
     nobody_waits_behind_the_uploads();
+    crash_between_upload_and_reply();
     wrong_key_is_said_and_survived();
     emptied_and_spoilt_blobs();
     server_remove(&azurite);
