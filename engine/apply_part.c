@@ -3,6 +3,7 @@
  */
 #include "engine/apply_part.h"
 
+#include "engine/payload.h"
 #include "engine/token.h"
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
@@ -339,6 +340,9 @@ void engine_part_drop_scope(struct engine_execution *execution, struct engine_sc
     uint32_t slot = engine_pool_find(&execution->scopes, scope->slot.id);
     struct engine_scope *parent = engine_scope_find(execution, scope->parent);
     ASSERT(scope->tokens.count == 0 && scope->joins.count == 0 && scope->children.count == 0);
+    if (parent != NULL && scope->kind == ENGINE_SCOPE_SUB_PROCESS && scope->nodes.count > 0) {
+        engine_payload_merge(execution, parent, NULL, ENGINE_PAYLOAD_NODES, scope->nodes);
+    }
     drop_results(execution, scope);
     drop_records(execution, scope);
     if (parent != NULL) {

@@ -132,6 +132,21 @@ struct engine_scope *engine_scope_of_process(const struct engine_execution *exec
     return (struct engine_scope *)(uintptr_t)scope;
 }
 
+struct engine_scope *engine_scope_of_nodes(const struct engine_execution *execution,
+                                           const struct engine_scope *scope)
+{
+    while (engine_scope_is_inner(scope)) {
+        const struct engine_scope *parent = engine_scope_find(execution, scope->parent);
+        ASSERT(parent != NULL);
+        if (scope->kind == ENGINE_SCOPE_SUB_PROCESS && parent->kind == ENGINE_SCOPE_BODY &&
+            scope->process->nodes[scope->node].loop.kind == ENGINE_LOOP_PARALLEL) {
+            break;
+        }
+        scope = parent;
+    }
+    return (struct engine_scope *)(uintptr_t)scope;
+}
+
 const struct engine_node *engine_token_node(const struct engine_execution *execution,
                                             const struct engine_token *token)
 {

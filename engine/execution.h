@@ -229,7 +229,8 @@ struct engine_scope {
     struct engine_chain records; /* COMPENSATION: those whose handlers have not begun yet */
     uint32_t inner; /* COMPENSATION: its newest records, for the event sub-process that begins */
     struct span variables; /* MAP: `execution` of a process, local variables of a sub-process */
-    struct span nodes;     /* MAP: outputs by node id, of a process */
+    struct span nodes;     /* MAP: outputs by node id: of a process; of an instance that runs beside
+                              others, those of its own, which join the outer ones when it ends */
     uint8_t *blocks; /* what each node came to last (enum engine_block_state): of a process that is
                         a block scheme; else NULL */
 };
@@ -386,6 +387,12 @@ static inline bool engine_scope_is_inner(const struct engine_scope *scope)
 /* The scope of the process that this scope lies in: itself, or the nearest one outward. */
 struct engine_scope *engine_scope_of_process(const struct engine_execution *execution,
                                              const struct engine_scope *scope);
+/*
+ * The scope whose `nodes` a step in this scope adds to: the process's, or that of an instance that
+ * runs beside others, so that what follows in it sees its own and not another's.
+ */
+struct engine_scope *engine_scope_of_nodes(const struct engine_execution *execution,
+                                           const struct engine_scope *scope);
 const struct engine_node *engine_token_node(const struct engine_execution *execution,
                                             const struct engine_token *token);
 struct engine_join_tokens *engine_join_find(const struct engine_execution *execution,

@@ -108,6 +108,23 @@ static struct span find_bare(const struct engine_execution *execution,
     return found.count == 0 ? wire_find(execution->request, name) : found;
 }
 
+/* An instance's own hide those of others. */
+static struct span nodes_seen(const struct engine_scene *scene, const struct engine_scope *process)
+{
+    const struct engine_execution *execution = scene->decision->execution;
+    const struct engine_scope *scope = engine_scope_of_nodes(execution, scene->scope);
+    struct span seen = scope->nodes;
+    while (scope != process) {
+        scope = engine_scope_of_nodes(execution, engine_scope_find(execution, scope->parent));
+        if (seen.count == 0 || scope->nodes.count == 0) {
+            seen = seen.count == 0 ? scope->nodes : seen;
+        } else {
+            seen = wire_merge(scene->decision->arena, scope->nodes, seen);
+        }
+    }
+    return seen;
+}
+
 static struct span find_root(const struct engine_scene *scene, const struct engine_scope *process,
                              enum root root)
 {
@@ -126,7 +143,7 @@ static struct span find_root(const struct engine_scene *scene, const struct engi
     case ROOT_EXECUTION:
         return process->variables;
     case ROOT_NODES:
-        return process->nodes;
+        return nodes_seen(scene, process);
     case ROOT_ENV:
         return engine_decision_modules(scene->decision)->environment;
     case ROOT_OUTPUT:

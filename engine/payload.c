@@ -91,7 +91,7 @@ void engine_payload_merge(struct engine_execution *execution, struct engine_scop
         }
         break;
     case ENGINE_PAYLOAD_NODES:
-        merge_into(execution, &engine_scope_of_process(execution, scope)->nodes, over);
+        merge_into(execution, &engine_scope_of_nodes(execution, scope)->nodes, over);
         break;
     case ENGINE_PAYLOAD_COUNT:
         ASSERT_UNREACHABLE();
