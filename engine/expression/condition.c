@@ -105,10 +105,9 @@ _Static_assert(OPERATOR_FEEL_GREATER_EQUAL - OPERATOR_FEEL_EQUAL == 5 &&
                    OPERATOR_FEEL_UNEQUAL - OPERATOR_FEEL_EQUAL == 1,
                "the comparisons stand together, the equalities first");
 
-bool expression_compare_at_a_glance(struct expression_evaluation *evaluation,
-                                    const struct expression_node *node, bool *holds)
+static bool compare(struct expression_evaluation *evaluation, const struct expression_node *node,
+                    bool *holds)
 {
-    ASSERT(node->kind == NODE_FOLD);
     enum expression_operator operator= node->as.operators[1].operator;
     if (node->count != 2 || operator<OPERATOR_FEEL_EQUAL || operator> OPERATOR_FEEL_GREATER_EQUAL) {
         return false;
@@ -137,6 +136,21 @@ bool expression_compare_at_a_glance(struct expression_evaluation *evaluation,
     return true;
 }
 
+/* What could not be told at a glance is paid for by whoever looks closer. */
+static bool compare_at_a_glance(struct expression_evaluation *evaluation,
+                                const struct expression_node *node, bool *holds)
+{
+    uint32_t steps_left = evaluation->steps_left;
+    ASSERT(node->kind == NODE_FOLD);
+    if (compare(evaluation, node, holds)) {
+        return true;
+    }
+    if (evaluation->result == RESULT_OK) {
+        evaluation->steps_left = steps_left;
+    }
+    return false;
+}
+
 /* DMN 1.5 table 50: what is no boolean counts as null; the first decisive operand ends it. */
 static enum expression_truth decide(struct expression_evaluation *evaluation,
                                     const struct expression_node *node, bool decisive)
@@ -153,15 +167,28 @@ static enum expression_truth decide(struct expression_evaluation *evaluation,
     return truth;
 }
 
+struct expression_value expression_fold(struct expression_evaluation *evaluation,
+                                        const struct expression_node *node)
+{
+    bool holds;
+    return compare_at_a_glance(evaluation, node, &holds) ? expression_boolean(holds)
+                                                         : expression_fold_values(evaluation, node);
+}
+
 enum expression_truth expression_holds(struct expression_evaluation *evaluation,
                                        const struct expression_node *node)
 {
+    struct expression_value value;
     bool holds;
-    if (node->kind == NODE_FOLD && expression_pay(evaluation, 1) &&
-        expression_compare_at_a_glance(evaluation, node, &holds)) {
+    if (node->kind != NODE_FOLD) {
+        value = expression_operand(evaluation, node);
+    } else if (!expression_pay(evaluation, 1)) {
+        return TRUTH_UNKNOWN;
+    } else if (compare_at_a_glance(evaluation, node, &holds)) {
         return holds ? TRUTH_TRUE : TRUTH_FALSE;
+    } else {
+        value = expression_value_read(expression_fold_values(evaluation, node));
     }
-    struct expression_value value = expression_operand(evaluation, node);
     if (value.type != VALUE_BOOLEAN) {
         return TRUTH_UNKNOWN;
     }

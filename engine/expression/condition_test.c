@@ -122,3 +122,15 @@ Test(condition, that_is_not_simple_warns_as_any)
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
 }
+
+/* A name and a comparison a round, of a million, whether or not they can be told at a glance. */
+Test(condition, costs_what_its_parts_cost)
+{
+    static const struct row rows[] = {
+        {"every i in 1..490000 satisfies i >= 0", NULL, "true"},
+        {"every i in 1..510000 satisfies i >= 0", NULL, "exceeds @0 too many steps"},
+        {"every i in 1..490000 satisfies x >= 0", "{\"x\": 1}", "true"},
+        {"every i in 1..510000 satisfies x >= 0", "{\"x\": 1}", "exceeds @0 too many steps"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
+}

@@ -187,18 +187,21 @@ bool expression_lookup_text(struct expression_evaluation *evaluation, struct spa
     return found.count > 0;
 }
 
-struct expression_value expression_fold(struct expression_evaluation *evaluation,
-                                        const struct expression_node *node)
+/* Constants cost nothing. */
+static struct expression_value operand(struct expression_evaluation *evaluation,
+                                       const struct expression_node *node)
 {
-    bool holds;
-    ASSERT(node->count >= 2);
-    if (expression_compare_at_a_glance(evaluation, node, &holds)) {
-        return expression_boolean(holds);
-    }
-    struct expression_value value = expression_operand(evaluation, node->children[0]);
+    return node->kind == NODE_CONSTANT ? node->as.constant : expression_operand(evaluation, node);
+}
+
+struct expression_value expression_fold_values(struct expression_evaluation *evaluation,
+                                               const struct expression_node *node)
+{
+    ASSERT(node->kind == NODE_FOLD && node->count >= 2);
+    struct expression_value value = operand(evaluation, node->children[0]);
     for (uint32_t i = 1; i < node->count; i++) {
         const struct expression_applied *applied = &node->as.operators[i];
-        struct expression_value right = expression_operand(evaluation, node->children[i]);
+        struct expression_value right = operand(evaluation, node->children[i]);
         if (evaluation->result != RESULT_OK) {
             return expression_null();
         }

@@ -99,10 +99,9 @@ static inline struct expression_value expression_truth(enum expression_truth tru
 /* Whether a node holds: UNKNOWN when its value is no boolean. */
 enum expression_truth expression_holds(struct expression_evaluation *evaluation,
                                        const struct expression_node *node);
-/* A FOLD that compares what stands in payloads or is constant, where that is simple; false: it is
- * not, fold it. */
-bool expression_compare_at_a_glance(struct expression_evaluation *evaluation,
-                                    const struct expression_node *node, bool *holds);
+/* A FOLD, operand by operand. */
+struct expression_value expression_fold_values(struct expression_evaluation *evaluation,
+                                               const struct expression_node *node);
 
 /* FEEL equality (DMN 1.5 table 42): values of two kinds are neither equal nor unequal. */
 enum expression_truth expression_equal(struct expression_evaluation *evaluation,
