@@ -59,6 +59,7 @@ static enum result make_shard(struct actor_runtime *runtime, uint32_t index)
             .durability = options->durability,
             .step_blobs = options->step_blobs,
             .audit = options->audit,
+            .max_steps = options->max_steps,
             .heavy_session_bytes = options->heavy_session_bytes,
             .hot_bytes_max = options->hot_bytes_max / options->shard_count,
             .hot_ttl_ms = options->hot_ttl_ms,

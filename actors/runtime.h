@@ -41,6 +41,7 @@ struct actor_runtime_options {
     enum actor_durability durability;
     enum actor_step_blobs step_blobs;
     bool audit;                    /* false: no audit messages at all */
+    uint32_t max_steps;            /* on one token's path in a segment; 0: LIMIT_STEPS */
     size_t heavy_session_bytes;    /* heavySessionThresholdBytes; 0: 1 MiB */
     size_t hot_bytes_max;          /* hot tier of all shards together; 0: 512 MiB */
     uint64_t hot_ttl_ms;           /* 0: 10 min */

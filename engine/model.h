@@ -455,6 +455,9 @@ struct engine_library {
      */
     const struct engine_zone *(*zone)(const struct engine_library *self, struct span name,
                                       struct arena *arena);
+    /* Steps on one token's path in a segment; 0: LIMIT_STEPS. Only decisions ask, so it may differ
+     * from one start of the engine to the next. */
+    uint32_t max_steps;
 };
 
 #endif

@@ -44,6 +44,7 @@ enum result actor_shard_new(const struct actor_shard_options *options, struct ac
     arena_init(&shard->records, RECORDS_BLOCK_BYTES, TURN_BYTES_MAX);
     arena_init(&shard->scratch, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
     enum result result = actor_library_init(&shard->library, options->read_zone);
+    shard->library.engine.max_steps = options->max_steps;
     if (result == RESULT_OK) {
         result = storage_memory_hot_new(options->hot_bytes_max, options->hot_ttl_ms, &shard->hot);
     }

@@ -22,6 +22,7 @@ struct actor_shard_options {
     enum actor_durability durability;
     enum actor_step_blobs step_blobs;
     bool audit;
+    uint32_t max_steps; /* 0: LIMIT_STEPS */
     size_t heavy_session_bytes;
     size_t hot_bytes_max; /* of this shard */
     uint64_t hot_ttl_ms;

@@ -12,12 +12,14 @@ void engine_arrive_enter(struct engine_decision *decision, const struct engine_v
 {
     const struct engine_execution *execution = decision->execution;
     uint32_t path = visit->token->segment == execution->segment ? visit->token->path : 0;
-    if (path >= LIMIT_STEPS) {
+    uint32_t most = execution->library->max_steps;
+    most = most == 0 ? LIMIT_STEPS : most;
+    if (path >= most) {
         engine_fail(decision, visit, ENGINE_TOKEN_ARRIVED, span_text("StepLimitExceeded"),
                     ENGINE_TEXT(decision,
                                 "more than %u steps on one path before \"%.*s\": does the model "
                                 "loop without a wait?",
-                                LIMIT_STEPS, SPAN_ARG(visit->node->id)));
+                                most, SPAN_ARG(visit->node->id)));
         return;
     }
     engine_emit_token(decision, ENGINE_EVENT_ENTERED, visit->token)->count =

@@ -194,6 +194,23 @@ Test(retry, of_a_step_limit_lets_the_loop_go_on_for_another_segment)
     world_close(&world);
 }
 
+Test(retry, of_a_step_limit_goes_by_the_limit_that_holds_then)
+{
+    struct world world;
+    world_open(
+        &world,
+        WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")),
+        NULL);
+    world.library.max_steps = 7;
+    world_start(&world, "{}", "{}");
+    cr_expect_eq(world.execution->sequence, 7);
+    cr_expect_str_eq(world_error(&world), "StepLimitExceeded");
+    world.library.max_steps = 500;
+    cr_assert(world_verb(&world, ENGINE_IN_RETRY, NULL));
+    cr_expect_eq(world.execution->sequence, 507);
+    world_close(&world);
+}
+
 Test(retry, of_a_deadlock_closes_the_old_incident_and_raises_a_new_one)
 {
     struct world world;

@@ -365,6 +365,7 @@ static int open_host(struct server *server, struct actor_recovery *recovery)
                                   : ACTOR_NOT_DURABLE,
                 .step_blobs = step_blobs(config),
                 .audit = config_number(config, CONFIG_ENGINE_AUDIT) != 0,
+                .max_steps = (uint32_t)config_number(config, CONFIG_ENGINE_MAX_STEPS),
                 .heavy_session_bytes = config_number(config, CONFIG_ENGINE_HEAVY),
                 .hot_bytes_max = config_number(config, CONFIG_HOT_BYTES),
                 .hot_ttl_ms = config_number(config, CONFIG_HOT_TTL),
