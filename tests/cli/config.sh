@@ -81,6 +81,12 @@ run serve --set "auth.file=/no/tokens" --data "$scratch/data"
 exits 2
 complains "auth.file: /no/tokens"
 
+it "a name of the environment that is meant as a key and is none is refused"
+STRIDER_AUTH_TOKEN=sesame run serve --print-config
+exits 2
+complains "environment STRIDER_AUTH_TOKEN: no such key; did you mean STRIDER_AUTH_TOKENS?"
+check "its value is not shown" lacks "$err" sesame
+
 it "keys lists every key with its meaning"
 run serve --keys
 exits 0

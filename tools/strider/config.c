@@ -264,7 +264,7 @@ static enum result refuse_unknown(struct config *config, const char *name, const
         }
     }
     if (near == NULL) {
-        return refuse(config, "%s: unknown key \"%s\" (strider serve --help lists them)", source,
+        return refuse(config, "%s: unknown key \"%s\" (strider serve --keys lists them)", source,
                       name);
     }
     return refuse(config, "%s: unknown key \"%s\"; did you mean \"%s\"?", source, name, near);
@@ -332,6 +332,80 @@ enum result config_read_file(struct config *config, const char *path)
     return config_read_text(config, path, text);
 }
 
+/* Names below STRIDER_ that are no keys: the client's own, and what container platforms make of a
+ * service that is called so (STRIDER_FRONT_SERVICE_HOST, STRIDER_FRONT_PORT_7700_TCP). */
+static bool is_foreign(const char *name)
+{
+    static const char *const known[] = {"STRIDER_CONNECT", "STRIDER_TOKEN",
+                                        "STRIDER_CONSUMER_DATABASE", "STRIDER_TLS_AUTHORITIES",
+                                        "STRIDER_TLS_CERTIFICATE"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(name, known[i]) == 0) {
+            return true;
+        }
+    }
+    const char *port = strstr(name, "_PORT");
+    return strstr(name, "_SERVICE_") != NULL ||
+           (port != NULL && (port[5] == '\0' || port[5] == '_'));
+}
+
+static bool is_of_a_section(const char *name)
+{
+    char begin[2 * NAME_BYTES];
+    for (size_t i = 0; i < CONFIG_KEY_COUNT; i++) {
+        if (keys[i].section[0] != '\0') {
+            char *next = stpcpy(begin, PREFIX);
+            for (const char *at = keys[i].section; *at != '\0'; at++) {
+                *next++ = (char)toupper((unsigned char)*at);
+            }
+            next[0] = '_';
+            next[1] = '\0';
+            if (strncmp(name, begin, strlen(begin)) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A name that is none, but is meant as one: it has a section, or is near a key's twin. */
+static enum result check_name(struct config *config, const char *name)
+{
+    static char twins[CONFIG_KEY_COUNT][2 * NAME_BYTES];
+    const char *names[CONFIG_KEY_COUNT];
+    for (enum config_key index = 0; index < CONFIG_KEY_COUNT; index++) {
+        key_twin(&keys[index], twins[index]);
+        names[index] = twins[index] + strlen(PREFIX); /* what all have makes none near */
+        if (strcmp(name, twins[index]) == 0) {
+            return RESULT_OK;
+        }
+    }
+    const char *near =
+        cli_nearest(name + strlen(PREFIX), names, CONFIG_KEY_COUNT, sizeof(names[0]));
+    if (is_foreign(name) || (near == NULL && !is_of_a_section(name))) {
+        return RESULT_OK;
+    }
+    return near == NULL
+               ? refuse(config, "environment %s: no such key (strider serve --keys lists them)",
+                        name)
+               : refuse(config, "environment %s: no such key; did you mean " PREFIX "%s?", name,
+                        near);
+}
+
+static enum result check_names(struct config *config, char *const *environment)
+{
+    enum result result = RESULT_OK;
+    for (char *const *entry = environment; *entry != NULL && result == RESULT_OK; entry++) {
+        char name[2 * NAME_BYTES];
+        size_t count = strcspn(*entry, "=");
+        if (strncmp(*entry, PREFIX, strlen(PREFIX)) == 0 && count < sizeof(name)) {
+            snprintf(name, sizeof(name), "%.*s", (int)count, *entry);
+            result = check_name(config, name);
+        }
+    }
+    return result;
+}
+
 enum result config_read_environment(struct config *config, char *const *environment)
 {
     for (enum config_key index = 0; index < CONFIG_KEY_COUNT; index++) {
@@ -350,7 +424,7 @@ enum result config_read_environment(struct config *config, char *const *environm
             }
         }
     }
-    return RESULT_OK;
+    return check_names(config, environment);
 }
 
 /* ---- reading and printing ---- */

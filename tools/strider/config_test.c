@@ -51,6 +51,41 @@ Test(config, the_last_to_speak_wins_and_is_named)
     cr_expect_str_eq(config.values[CONFIG_LOG_FORMAT].source, "s.conf:4");
 }
 
+Test(config, refuses_names_of_the_environment_that_are_meant_as_keys)
+{
+    static const struct {
+        const char *entry;
+        const char *problem; /* NULL: it is taken, or no business of ours */
+    } rows[] = {
+        {"STRIDER_FRONT_LISTN=x",
+         "environment STRIDER_FRONT_LISTN: no such key; did you mean STRIDER_FRONT_LISTEN?"},
+        {"STRIDER_AUTH_TOKEN=x",
+         "environment STRIDER_AUTH_TOKEN: no such key; did you mean STRIDER_AUTH_TOKENS?"},
+        {"STRIDER_PROJECT=x",
+         "environment STRIDER_PROJECT: no such key; did you mean STRIDER_PROJECTS?"},
+        {"STRIDER_ENGINE_COLOUR_OF_IT=x", "environment STRIDER_ENGINE_COLOUR_OF_IT: no such key "
+                                          "(strider serve --keys lists them)"},
+        {"STRIDER_TOKEN=x", NULL},
+        {"STRIDER_CONNECT=x", NULL},
+        {"STRIDER_CONSUMER_DATABASE=x", NULL},
+        {"STRIDER_FRONT_SERVICE_HOST=10.0.0.1", NULL},
+        {"STRIDER_FRONT_PORT=tcp://10.0.0.1:7700", NULL},
+        {"STRIDER_FRONT_PORT_7700_TCP=tcp://10.0.0.1:7700", NULL},
+        {"STRIDER_HOME=/srv", NULL},
+        {"XSTRIDER_FRONT_LISTN=x", NULL},
+        {"STRIDER_FRONT_MAX_PENDING=7", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *environment[] = {(char *)rows[i].entry, NULL};
+        enum result result = config_read_environment(&config, environment);
+        cr_expect_eq(result, rows[i].problem == NULL ? RESULT_OK : RESULT_INVALID, "%s: %s",
+                     rows[i].entry, config.problem);
+        if (rows[i].problem != NULL) {
+            cr_expect_str_eq(config.problem, rows[i].problem);
+        }
+    }
+}
+
 Test(config, reads_types_with_their_units)
 {
     cr_assert(reads("front { maxRequestBytes = 64kb }\nshutdownTimeout = 1.5min\nengine { audit = "
@@ -89,7 +124,7 @@ Test(config, refuses_with_a_sentence_that_names_place_and_remedy)
         {"maxPending = 1",
          "s.conf:1: unknown key \"maxPending\"; did you mean \"front.maxPending\"?"},
         {"entirely { different = 1 }",
-         "s.conf:1: unknown key \"entirely.different\" (strider serve --help lists them)"},
+         "s.conf:1: unknown key \"entirely.different\" (strider serve --keys lists them)"},
         {"front { maxPending = many }",
          "s.conf:1: front.maxPending wants a whole number, not \"many\""},
         {"front { maxPending = 0 }",
