@@ -286,6 +286,7 @@ struct engine_view {
     bool is_test;
     struct span id, workspace, project, process, channel,
         channel_session_id; /* borrowed from the execution */
+    struct span error_code; /* or empty */
     uint32_t version;
 };
 void engine_look(const struct engine_execution *execution, struct engine_view *out);

@@ -189,6 +189,7 @@ void engine_look(const struct engine_execution *execution, struct engine_view *o
         .process = execution->process->id,
         .channel = execution->channel,
         .channel_session_id = execution->channel_session_id,
+        .error_code = engine_state_error(execution),
         .version = execution->process->version,
     };
 }

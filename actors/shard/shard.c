@@ -130,6 +130,7 @@ const struct actor_shard_counters *actor_shard_counters(const struct actor_shard
 static void call_done(struct actor_shard *shard, const struct proto_call_done *done)
 {
     struct actor_slot *slot = shard_slot_find(shard, execution_id_span(&done->execution_id));
+    shard_tell_answer(shard, done);
     if (slot == NULL || slot->work == NULL || slot->work->forgotten) {
         return; /* it ended, or was deleted, while the module worked */
     }

@@ -415,6 +415,13 @@ void shard_finish_fire(struct actor_shard *shard, const struct actor_work *work,
 bool shard_is_observed(const struct actor_shard *shard);
 void shard_observe_audit(struct actor_shard *shard, struct span message);
 void shard_observe_step(struct actor_shard *shard, struct span step_blob);
+
+/* ---- tell.c: log lines of single executions ---- */
+
+void shard_tell_call(const struct actor_shard *shard, const struct proto_call *call);
+void shard_tell_answer(const struct actor_shard *shard, const struct proto_call_done *done);
+/* Nothing where it goes on. */
+void shard_tell_end(const struct actor_shard *shard, const struct engine_view *view);
 /* Its human tasks, when it begins to wait for people. */
 void shard_observe_tasks(struct actor_shard *shard, const struct engine_execution *execution);
 

@@ -63,6 +63,7 @@ static void call_module(struct actor_shard *shard, const struct proto_call *call
     message->as.call.reply_bytes_max = shard->options.reply_bytes_max;
     message->reply_to = (struct proto_address){.sink = shard->self};
     actor_count(&shard->counters.calls, 1);
+    shard_tell_call(shard, call);
     shard_effect(shard, message, shard->commit_number);
 }
 
@@ -126,6 +127,7 @@ static void take_effects(struct actor_shard *shard, struct actor_work *work)
             struct engine_view view;
             engine_look(work->execution, &view);
             count_end(shard, &view);
+            shard_tell_end(shard, &view);
             work->segment_ended = true;
             work->snapshot = effect->as.segment.snapshot;
             work->snapshot_events =

@@ -318,6 +318,44 @@ exits 0
 stop_engine TERM
 exits 0
 
+it "the log tells of each call and each end, by execution, step and shard, and nothing of what was said"
+start_engine --project "$scratch/projects" --set log.level=debug
+run start order --project shop --workspace shop --request '{"total": 31, "note": "sesame"}' --id told --session told-parcel
+exits 0
+check "the call" grep -qE '"level":"DEBUG","id":"MODULE-CALL","shard":0,"executionId":"told","stepId":"[0-9a-f-]{36}"' "$scratch/engine.log"
+check "its answer" grep -qE '"id":"MODULE-ANSWER","shard":0,"executionId":"told","attempt":1,"outcome":"answered","status":200' "$scratch/engine.log"
+run abort told
+exits 0
+check "its end" grep -q '"level":"DEBUG","id":"EXECUTION-ENDED","shard":0,"executionId":"told","process":"order"' "$scratch/engine.log"
+check "no payload" lacks "$(cat "$scratch/engine.log")" sesame
+stop_engine TERM
+exits 0
+
+it "the limit of steps is a key, and what fails by it is told in the log"
+cat >"$scratch/loop.bpmn" <<'END'
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="loop" isExecutable="true">
+    <startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="b"/>
+    <task id="b"/><sequenceFlow id="g" sourceRef="b" targetRef="c"/>
+    <task id="c"/><sequenceFlow id="h" sourceRef="c" targetRef="d"/><endEvent id="d"/>
+  </process>
+</definitions>
+END
+start_engine --project "$scratch/projects" --set engine.maxSteps=3
+run deploy "$scratch/loop.bpmn"
+exits 0
+run start loop --id looped
+member error.code '"StepLimitExceeded"'
+member sequence 3
+check "told" grep -q '"level":"INFO","id":"EXECUTION-FAILED","shard":0,"executionId":"looped","process":"loop","version":1,"state":24,"steps":3,"errorCode":"StepLimitExceeded"' "$scratch/engine.log"
+stop_engine TERM
+start_engine --project "$scratch/projects"
+run retry looped
+exits 0
+member status '"Completed"'
+stop_engine TERM
+exits 0
+
 it "a token is asked for where one is configured"
 printf 'open sesame\n' >"$scratch/tokens"
 start_engine --project "$scratch/projects" --set "auth.file=$scratch/tokens"
