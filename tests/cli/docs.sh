@@ -53,6 +53,11 @@ run serve --config "$scratch/packaged.conf" --print-config
 exits 0
 says "kind = redis"
 
+it "every log id that the documents name is written somewhere"
+for id in $(cat "${pages[@]}" | grep -oE '`[A-Z]+(-[A-Z]+)+`' | tr -d '`' | grep -v '^FRI-MON$' | sort -u); do
+    check "$id" grep -rqF --include=*.c "\"$id\"" "$root/actors" "$root/storage" "$root/transport" "$root/audit" "$root/tools"
+done
+
 it "docs/protocol.md names every error code and every path of REST"
 for name in $(sed -n '/PROTO_ERRORS(X)/,/^$/p' "$root/proto/operation.h" | grep -oE 'X\([A-Z][A-Za-z]+\)' | tr -d 'X()' | sort -u); do
     check "$name" grep -qw "$name" "$docs/protocol.md"
@@ -94,6 +99,12 @@ for name in $(cat "${pages[@]}" | grep -oE '`strider_[a-z_]+' | tr -d '`' | sort
     check "$name" grep -qE "^$name[ {]" <<<"$metrics"
 done
 
+it "docs/metrics.md lists the series as /metrics tells of them"
+listed=$(awk '/^# HELP/ { name = $3; $1 = $2 = $3 = ""; sub(/^ +/, ""); help[name] = $0; next }
+    /^# TYPE/ { print "| `" $3 "` | " $4 " | " help[$3] " |" }' <<<"$metrics" | LC_ALL=C sort)
+check "the same rows: $(diff <(grep '^| `' "$docs/metrics.md" | LC_ALL=C sort) - <<<"$listed" | head -n 5)" \
+    equals "$(grep '^| `' "$docs/metrics.md" | LC_ALL=C sort)" "$listed"
+
 it "the README's first five minutes are as it says"
 # Its block of commands, each as written; the engine is this test's.
 sed -n '/^and drive it:/,/^All of that/p' "$root/README.md" | sed -n '/^```/,/^```/p' | grep -v '^```' |
@@ -120,6 +131,23 @@ check "the last one tells of executions" holds "$out" strider_executions_complet
 check "the page is written" test -s "$scratch/my-order.html"
 run get my-order
 member lifecycle '"Completed"'
+
+it "the series count what was done"
+metrics=$(curl -s "$admin/metrics")
+# amount SERIES: the sum over its labels.
+amount() { awk -v name="$1" 'index($0, name " ") == 1 || index($0, name "{") == 1 { sum += $NF } END { print sum + 0 }' <<<"$metrics"; }
+for pair in executions_started_total=1 executions_completed_total=1 executions_failed_total=0 executions_aborted_total=0 \
+    executions_waiting=0 executions_live=0 executions_damaged=0 deploys_total=1 deploys_refused_total=0 requests_timed_out_total=0 \
+    requests_repeated_total=0 requests_pending=0 module_calls_total=5 front_pending=0 journal_full=0 journal_failed=0 bus_connected=0 \
+    audit_failing=0 state_failing=0 blobs_failing=0; do
+    check "strider_$pair, not $(amount "strider_${pair%=*}")" equals "$(amount "strider_${pair%=*}")" "${pair#*=}"
+done
+run get my-order --include map
+steps=$(field 'count(executionMap)')
+check "$steps steps, not $(amount strider_steps_total)" equals "$(amount strider_steps_total)" "$steps"
+run stats
+member completed 1
+member steps "$steps"
 stop_engine TERM
 exits 0
 
