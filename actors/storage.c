@@ -42,6 +42,7 @@ struct actor_storage {
     struct actor_pending *pending; /* what the journal has for the blob tier */
     struct actor_saves *saves;     /* what goes ahead of the blob drain */
     struct actor_queue waiting;    /* PROTO_AWAIT, PROTO_FETCH of blobs: not answered, not begun */
+    bool port_is_full;             /* it took no read in this round: no other is offered */
     struct actor_queue reading;    /* PROTO_FETCH of blobs that the port is asked for, in order */
     struct actor_step_pages pages; /* step blobs that replay asks for */
     uint64_t pump_ms;              /* ACTOR_NEVER: nothing announced */
@@ -242,6 +243,7 @@ static bool read_tier(struct actor_storage *storage, struct proto_message *fetch
         return true;
     }
     if (result == RESULT_AGAIN && storage->reading.oldest != NULL) {
+        storage->port_is_full = true;
         return false; /* the answer of one of those makes room, and a turn */
     }
     answer_fetch(storage, fetch, result, SPAN_EMPTY);
@@ -329,7 +331,7 @@ static bool serve(struct actor_storage *storage, struct proto_message *waiting)
         actor_step_pages_fetch(&storage->pages, waiting);
         return true;
     }
-    return serve_blob(storage, waiting);
+    return !storage->port_is_full && serve_blob(storage, waiting);
 }
 
 /*
@@ -340,6 +342,7 @@ static void serve_waiting(struct actor_storage *storage)
 {
     struct actor_queue later = {0};
     struct proto_message *waiting;
+    storage->port_is_full = false;
     while ((waiting = actor_queue_pop(&storage->waiting)) != NULL) {
         bool known = wanted_position(waiting) <= actor_pending_known(storage->pending);
         if (known && serve(storage, waiting)) {

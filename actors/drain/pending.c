@@ -57,16 +57,26 @@ void actor_pending_free(struct actor_pending *pending)
     }
 }
 
+/* A table that a long queue has made large is not kept: to wipe it would cost more than to grow. */
+static void empty(struct actor_pending *pending)
+{
+    if (pending->place_count > PLACES_FIRST) {
+        free(pending->places);
+        pending->places = NULL;
+        pending->place_count = 0;
+    } else if (pending->used > 0) {
+        memset(pending->places, 0, pending->place_count * sizeof *pending->places);
+    }
+    pending->used = 0;
+}
+
 void actor_pending_passed(struct actor_pending *pending, uint64_t stored)
 {
     ASSERT(stored >= pending->stored);
     pending->stored = stored;
     if (pending->read <= stored) { /* nothing lies between: all places are out of date */
         pending->read = stored;
-        if (pending->used > 0) {
-            memset(pending->places, 0, pending->place_count * sizeof *pending->places);
-            pending->used = 0;
-        }
+        empty(pending);
     }
 }
 

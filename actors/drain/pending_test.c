@@ -202,5 +202,10 @@ Test(pending, takes_no_more_room_than_the_names_that_are_pending_need)
     cr_expect_str_eq(find(&fixture, "a", "3999"), "x");
     cr_expect_str_eq(find(&fixture, "a", "3790"), "x");
     cr_expect_str_eq(find(&fixture, "a", "100"), "(nothing)");
+    actor_pending_passed(fixture.pending, 200);
+    write_one(&fixture, step("a", "3999", "afresh"));
+    (void)actor_pending_read(fixture.pending, 1);
+    cr_expect_str_eq(find(&fixture, "a", "3999"), "afresh");
+    cr_expect_str_eq(find(&fixture, "a", "3790"), "(nothing)");
     end(&fixture);
 }
