@@ -47,9 +47,14 @@ static void call_module(struct actor_shard *shard, const struct proto_call *call
                    call->body.count;
     struct proto_message *message = message_new(PROTO_CALL, bytes);
     if (message == NULL) {
-        /* The call stays in flight in the execution's state: the next recovery makes it. */
-        log_line(LOG_CRITICAL, "SHARD-CALL-LOST", "shard=%u executionId=%s reason=\"no memory\"",
-                 shard->options.index, call->execution_id.text);
+        /* The call stays in flight in the execution's state: the next recovery makes it. Its key
+         * begins with the stepId (interfaces.md 3). */
+        struct span key = call->idempotency_key;
+        struct span step =
+            span_of(key.bytes, key.count < UUID_TEXT_BYTES ? key.count : UUID_TEXT_BYTES);
+        log_line(LOG_CRITICAL, "SHARD-CALL-LOST",
+                 "shard=%u executionId=%s stepId=%.*s reason=\"no memory\"", shard->options.index,
+                 call->execution_id.text, SPAN_ARG(step));
         return;
     }
     message->as.call = *call;
