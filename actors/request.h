@@ -42,6 +42,7 @@ enum actor_field_rule {
     X(TIMEOUT, "timeoutMs", COUNT)                                                                 \
     X(TRACEPARENT, "traceparent", TEXT)                                                            \
     X(TASK_ID, "taskId", TEXT)                                                                     \
+    X(STEP_ID, "stepId", ID)                                                                       \
     X(PAYLOAD, "payload", ANY)                                                                     \
     X(OUTPUT, "output", ANY)                                                                       \
     X(ERROR, "error", MAP)                                                                         \

@@ -18,8 +18,9 @@ static enum result refuse_ambiguous(struct engine_accept *accept)
     wire_write_text(&writer, "waiting");
     engine_reply_waiting(accept->execution, &writer);
     accept->output->error_details = wire_writer_span(&writer);
-    return engine_accept_refuse(accept, PROTO_ERROR_AmbiguousCallback,
-                                span_text("more than one task waits: name one by taskId"));
+    return engine_accept_refuse(
+        accept, PROTO_ERROR_AmbiguousCallback,
+        span_text("more than one task waits: name one by taskId or stepId"));
 }
 
 /* Is the token on its way to a wait that an early callback may be for? */
@@ -90,7 +91,7 @@ static bool keeps(const struct engine_execution *execution, struct span task_id)
     }
     const struct engine_token *token = NULL;
     while ((token = engine_token_next(execution, token)) != NULL) {
-        if (may_wait_soon(token) && span_equal(engine_token_node(execution, token)->id, task_id)) {
+        if (may_wait_soon(token) && engine_wait_is_named(execution, token, task_id)) {
             return true;
         }
     }

@@ -103,14 +103,15 @@ struct engine_input {
     uint32_t attempt; /* CALL_DONE: proto_call.attempt as the CALL effect had it: a number that
                          names the call */
     const struct proto_call_done *call; /* CALL_DONE; borrowed for the call */
-    struct span task_id;         /* CALLBACK, RETRY: node id, empty: the only one that waits */
-    struct span payload;         /* CALLBACK, MESSAGE, SIGNAL: value (empty: nil) */
-    struct span output;          /* CALLBACK: block result, or empty */
-    struct span error;           /* CALLBACK: MAP value {"code","message","bpmnError"?}, or empty */
-    struct span reason;          /* ABORT: for the log */
-    struct span name;            /* MESSAGE, SIGNAL */
-    struct span correlation_key; /* MESSAGE: text, or empty */
-    struct span message_id;      /* MESSAGE: for the journal, or empty */
+    struct span task_id; /* CALLBACK, RETRY: node id, empty: the only one that waits; CALLBACK: or
+                            the id of the step that waits, of several of one node */
+    struct span payload; /* CALLBACK, MESSAGE, SIGNAL: value (empty: nil) */
+    struct span output;  /* CALLBACK: block result, or empty */
+    struct span error;   /* CALLBACK: MAP value {"code","message","bpmnError"?}, or empty */
+    struct span reason;  /* ABORT: for the log */
+    struct span name;    /* MESSAGE, SIGNAL */
+    struct span correlation_key;          /* MESSAGE: text, or empty */
+    struct span message_id;               /* MESSAGE: for the journal, or empty */
     const struct engine_process *process; /* MIGRATE: of the same id, deployed */
     struct span
         foreign; /* IMPORT: MAP: active, passed, and response, module, nodes (docs/protocol.md) */

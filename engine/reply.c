@@ -9,17 +9,26 @@
 #include "proto/base/assert.h"
 #include "proto/wire/reader.h"
 
+static void write_step_id(const struct engine_execution *execution, uint32_t sequence,
+                          struct wire_writer *writer)
+{
+    char step_id[UUID_TEXT_BYTES + 1];
+    uuid_format(engine_step_id(execution, sequence), step_id);
+    ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
+}
+
 static void write_waiting_one(const struct engine_execution *execution,
                               const struct engine_token *token, struct wire_writer *writer)
 {
     bool due = token->due_ms != ENGINE_NO_DUE;
-    wire_write_map(writer, 3u + due);
+    wire_write_map(writer, 4u + due);
     ENGINE_PACK_STRING(writer, "taskId", engine_token_node(execution, token)->id);
     ENGINE_PACK_STRING(writer, "kind", span_text(engine_wait_name(token->wait)));
     ENGINE_PACK_TIME(execution, writer, "since", token->since_ms);
     if (due) {
         ENGINE_PACK_TIME(execution, writer, "dueAt", token->due_ms);
     }
+    write_step_id(execution, token->sequence, writer);
 }
 
 void engine_reply_waiting(const struct engine_execution *execution, struct wire_writer *writer)
@@ -92,13 +101,11 @@ uint32_t engine_reply_pairs(const struct engine_execution *execution, struct wir
 static void write_step(const struct engine_execution *execution, uint32_t sequence,
                        struct span entry, bool under_way, struct wire_writer *writer)
 {
-    char step_id[UUID_TEXT_BYTES + 1];
     struct wire_map_walk walk = wire_map_begin(entry);
     struct span key, value;
     bool known = entry.count > 0;
-    uuid_format(engine_step_id(execution, sequence), step_id);
     wire_write_map(writer, 1 + under_way + (known ? wire_count(entry) : 1));
-    ENGINE_PACK_STRING(writer, "stepId", span_of(step_id, UUID_TEXT_BYTES));
+    write_step_id(execution, sequence, writer);
     while (wire_map_next(&walk, &key, &value)) {
         wire_write_string(writer, key);
         wire_write_raw(writer, value);
@@ -170,11 +177,12 @@ static void write_task(const struct engine_execution *execution, const struct en
     const struct engine_scope *scope =
         engine_scope_of_process(execution, engine_scope_find(execution, token->scope));
     const struct engine_node *node = engine_token_node(execution, token);
-    uint32_t count = 6;
+    uint32_t count = 7;
     size_t mark = wire_open_map(writer);
     ENGINE_PACK_STRING(writer, "executionId", execution_id_span(&execution->id));
     ENGINE_PACK_STRING(writer, "process", execution->process->id);
     ENGINE_PACK_STRING(writer, "taskId", node->id);
+    write_step_id(execution, token->sequence, writer);
     ENGINE_PACK_STRING(writer, "taskName", node->name);
     ENGINE_PACK_TIME(execution, writer, "since", token->since_ms);
     for (size_t i = 0; i < sizeof detail_keys / sizeof detail_keys[0]; i++) {

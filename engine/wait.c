@@ -131,6 +131,20 @@ void engine_wait_human(struct engine_decision *decision, const struct engine_vis
 
 /* ---- callbacks ---- */
 
+bool engine_wait_is_named(const struct engine_execution *execution,
+                          const struct engine_token *token, struct span task_id)
+{
+    char step_id[UUID_TEXT_BYTES + 1];
+    if (span_equal(engine_token_node(execution, token)->id, task_id)) {
+        return true;
+    }
+    if (task_id.count != UUID_TEXT_BYTES || token->sequence == 0) {
+        return false;
+    }
+    uuid_format(engine_step_id(execution, token->sequence), step_id);
+    return span_equal(span_of(step_id, UUID_TEXT_BYTES), task_id);
+}
+
 /* A receive task that waits for its message takes a callback that names it, too. */
 static bool takes_callback(const struct engine_execution *execution,
                            const struct engine_token *token, struct span task_id)
@@ -140,10 +154,10 @@ static bool takes_callback(const struct engine_execution *execution,
     }
     const struct engine_node *node = engine_token_node(execution, token);
     if (token->wait == ENGINE_WAIT_MESSAGE) {
-        return node->kind == ENGINE_RECEIVE_TASK && span_equal(node->id, task_id);
+        return node->kind == ENGINE_RECEIVE_TASK && engine_wait_is_named(execution, token, task_id);
     }
     return (token->wait == ENGINE_WAIT_CALLBACK || token->wait == ENGINE_WAIT_HUMAN) &&
-           (task_id.count == 0 || span_equal(node->id, task_id));
+           (task_id.count == 0 || engine_wait_is_named(execution, token, task_id));
 }
 
 const struct engine_token *engine_wait_next(const struct engine_execution *execution,

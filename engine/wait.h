@@ -17,6 +17,9 @@ void engine_wait_human(struct engine_decision *decision, const struct engine_vis
 const char *engine_wait_name(uint8_t wait);
 /* ENGINE_WAIT_NONE for an unknown name. */
 uint8_t engine_wait_parse(struct span name);
+/* Is it in that task? `task_id`: a node's id, or a step's. */
+bool engine_wait_is_named(const struct engine_execution *execution,
+                          const struct engine_token *token, struct span task_id);
 /* The next token behind `after` (NULL: the first) that a callback to this task would reach; empty:
  * to any task. */
 const struct engine_token *engine_wait_next(const struct engine_execution *execution,

@@ -7,11 +7,14 @@
 
 /* ---- callback ---- */
 
+/* The step tells one of several instances of a task from the others. */
 static struct engine_input callback_input(struct actor_shard *shard, const struct asking *asking)
 {
+    struct span step_id = asking_text(asking, ACTOR_FIELD_STEP_ID, "");
+    struct span task_id = asking_text(asking, ACTOR_FIELD_TASK_ID, "");
     return (struct engine_input){.kind = ENGINE_IN_CALLBACK,
                                  .now_ms = shard->now.unix_ms,
-                                 .task_id = asking_text(asking, ACTOR_FIELD_TASK_ID, ""),
+                                 .task_id = step_id.count > 0 ? step_id : task_id,
                                  .payload = asking_field(asking, ACTOR_FIELD_PAYLOAD),
                                  .output = asking_field(asking, ACTOR_FIELD_OUTPUT),
                                  .error = asking_field(asking, ACTOR_FIELD_ERROR)};

@@ -172,6 +172,26 @@ Test(loop, callbacks_of_one_millisecond_all_count)
     world_close(&world);
 }
 
+Test(loop, of_instances_that_wait_a_callback_reaches_the_one_whose_step_it_names)
+{
+    struct world world;
+    char first[UUID_TEXT_BYTES + 1], second[UUID_TEXT_BYTES + 1];
+    world_open(&world, AROUND(A_USER(MULTI("", TIMES("2")))), NULL);
+    world_start(&world, NULL, NULL);
+    cr_expect_str_eq(world_trace(&world), "s a a a");
+    uuid_format(engine_step_id(world.execution, 3), first);
+    uuid_format(engine_step_id(world.execution, 4), second);
+
+    cr_expect(world_callback(&world, second, "{}"));
+    cr_expect(!world_callback(&world, second, "{}"), "it waits no more");
+    cr_expect_eq(world.error, PROTO_ERROR_NotWaiting);
+
+    cr_expect_str_eq(world_waiting(&world), "a:human");
+    cr_expect(world_callback(&world, first, "{}"));
+    cr_expect_eq(world_state(&world), 40);
+    world_close(&world);
+}
+
 Test(loop, a_boundary_timer_ends_all_instances_at_once)
 {
     struct world world;

@@ -4,7 +4,9 @@
  */
 #include "tests/system/engine_host.h"
 
-#define BPMN "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\">"
+#define BPMN                                                                                       \
+    "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" "                          \
+    "xmlns:strider=\"urn:strider:bpmn:1\">"
 #define FLOW(id, from, to)                                                                         \
     "<sequenceFlow id=\"" id "\" sourceRef=\"" from "\" targetRef=\"" to "\"/>"
 
@@ -28,6 +30,12 @@ static const char nap[] =
          "intermediateCatchEvent>"
          "<userTask id=\"after\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "sleep")
              FLOW("f2", "sleep", "after") FLOW("f3", "after", "e") "</process></definitions>";
+
+static const char votes[] =
+    BPMN "<process id=\"votes\" isExecutable=\"true\"><startEvent id=\"s\"/><userTask id=\"vote\">"
+         "<multiInstanceLoopCharacteristics strider:elementVariable=\"voter\" "
+         "strider:collection=\"=[&quot;ann&quot;, &quot;ben&quot;, &quot;cid&quot;]\"/>"
+         "</userTask>" FLOW("f1", "s", "vote") "</process></definitions>";
 
 static struct span start(struct engine_host *host, const char *process, const char *more)
 {
@@ -220,6 +228,32 @@ static void pages_of_tasks(struct engine_host *host)
     }
 }
 
+static void reaches_one_instance(struct engine_host *host)
+{
+    CHECK_CASE("of several instances of a task a callback reaches the one whose step it names");
+    struct span id = start(host, "votes", "");
+    const char *list = "{\"op\":\"tasks\",\"executionId\":\"%.*s\"}";
+    struct span tasks = wire_find_text(host_call(host, list, SPAN_ARG(id)), "tasks");
+    CHECK_INT(wire_count(tasks), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct span task = wire_at(tasks, i);
+        struct span step = host_text(task, "stepId");
+        if (span_is(host_text(wire_find_text(task, "data"), "voter"), "ben")) {
+            char more[128];
+            (void)snprintf(more, sizeof more, ",\"stepId\":\"%.*s\"", SPAN_ARG(step));
+            CHECK_OK(callback(host, id, more));
+            CHECK_TEXT(host_error(callback(host, id, more)), "NotWaiting");
+        }
+    }
+    tasks = wire_find_text(host_call(host, list, SPAN_ARG(id)), "tasks");
+    CHECK_INT(wire_count(tasks), 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct span data = wire_find_text(wire_at(tasks, i), "data");
+        CHECK(!span_is(host_text(data, "voter"), "ben"));
+    }
+    CHECK_OK(verb(host, "abort", id));
+}
+
 static void timers_fire(struct engine_host *host)
 {
     CHECK_CASE("a timer wakes a parked execution");
@@ -330,6 +364,7 @@ static void run(struct actor_runtime_options options)
     host_deploy(&host, "approval.bpmn", approval);
     host_deploy(&host, "pair.bpmn", pair);
     host_deploy(&host, "nap.bpmn", nap);
+    host_deploy(&host, "votes.bpmn", votes);
     waits_and_resumes(&host);
     tells_which_task(&host);
     callbacks_race(&host);
@@ -337,6 +372,7 @@ static void run(struct actor_runtime_options options)
     a_refusal_binds_nobody(&host);
     pages_of_tasks(&host);
     lists_tasks(&host);
+    reaches_one_instance(&host);
     timers_fire(&host);
     operators_act(&host);
     operators_delete(&host);

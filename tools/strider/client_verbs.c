@@ -47,6 +47,7 @@ static const struct cli_option start_options[] = {
 static const struct cli_option callback_options[] = {
     {"session", "TEXT", "channelSessionId, instead of an execution"},
     {"task", "ID", "the task that waits, where there are several"},
+    {"step", "ID", "its step (stepId), where several instances of it wait"},
     {"payload", "JSON|@FILE", "what comes back"},
     {"output", "JSON|@FILE", "the task's result (which way to go on)"},
     {"error", "JSON|@FILE", "{\"code\",\"message\",\"bpmnError\"?}: it failed"},
@@ -151,6 +152,7 @@ static const struct client_field start_fields[] = {
 static const struct client_field callback_fields[] = {
     {"session", "channelSessionId", CLIENT_TEXT},
     {"task", "taskId", CLIENT_TEXT},
+    {"step", "stepId", CLIENT_TEXT},
     {"payload", "payload", CLIENT_JSON},
     {"output", "output", CLIENT_JSON},
     {"error", "error", CLIENT_JSON},

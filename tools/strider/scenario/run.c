@@ -45,8 +45,15 @@ static bool play_input(struct play *play, struct engine_input *input)
 
 static bool play_callback(struct play *play, struct span value)
 {
+    char step_id[UUID_TEXT_BYTES + 1];
+    struct span task_id = wire_string_or(wire_find_text(value, "taskId"), "");
+    int64_t sequence = wire_int_or(wire_find_text(value, "sequence"), 0);
+    if (sequence > 0 && sequence <= UINT32_MAX) {
+        uuid_format(engine_step_id(play->stage.execution, (uint32_t)sequence), step_id);
+        task_id = span_of(step_id, UUID_TEXT_BYTES);
+    }
     struct engine_input input = {.kind = ENGINE_IN_CALLBACK,
-                                 .task_id = wire_string_or(wire_find_text(value, "taskId"), ""),
+                                 .task_id = task_id,
                                  .payload = wire_find_text(value, "payload"),
                                  .output = wire_find_text(value, "output"),
                                  .error = wire_find_text(value, "error")};

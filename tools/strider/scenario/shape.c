@@ -25,7 +25,7 @@ static const struct shape step_shape = {
     "a step",
     {"advance", "callback", "message", "signal", "op", "crash", "expect", "taskId", NULL}};
 static const struct shape action_shapes[] = {
-    {"callback", {"taskId", "payload", "output", "error", NULL}},
+    {"callback", {"taskId", "sequence", "payload", "output", "error", NULL}},
     {"message", {"name", "correlationKey", "payload", "ttl", NULL}},
     {"signal", {"name", "payload", NULL}},
 };

@@ -105,20 +105,20 @@ const Execution = (() => {
     const item = make("li", "pending", make("b", "", wait.taskId), make("span", "", `waits for ${KINDS[wait.kind] ?? wait.kind}`),
       make("span", "muted", "since ", when(wait.since)), wait.dueAt ? make("span", "muted", "due ", when(wait.dueAt)) : null);
     const label = { human: "Answer", callback: "Send callback" }[wait.kind];
-    if (label) item.append(button(label, "small", () => answer(one.id, wait.taskId).then(refreshSoon)));
+    if (label) item.append(button(label, "small", () => answer(one.id, wait).then(refreshSoon)));
     return item;
   }
 
   /* The answer to a task that waits; its data, when it is a person's. */
-  async function answer(id, taskId) {
+  async function answer(id, { taskId, stepId }) {
     /* Its data helps, but it can be answered without. */
     const { tasks } = await Api.call(Api.query("v1/tasks", { executionId: id })).catch(() => ({ tasks: [] }));
-    const task = tasks.find((one) => one.taskId === taskId);
+    const task = tasks.find((one) => one.stepId === stepId);
     return Ask.json({
       title: task?.taskName || taskId, name: "Payload (JSON)", action: "Send",
       text: `${task ? "The decision" : "The callback"} goes to ${taskId} of ${id}. Its payload stands in __resume afterwards.`,
       shown: task && Object.keys(task.data ?? {}).length > 0 ? Tree.show(task.data, []) : null,
-      act: (text) => Api.post(`${Api.execution(id)}/callback`, `{"taskId":${JSON.stringify(taskId)},"wait":"accepted","payload":${text}}`),
+      act: (text) => Api.post(`${Api.execution(id)}/callback`, `{"stepId":${JSON.stringify(stepId)},"wait":"accepted","payload":${text}}`),
     });
   }
 

@@ -11,7 +11,7 @@ const Tasks = (() => {
     return row([["Task", make("b", "", task.taskName || task.taskId), task.formKey ? make("span", "muted", ` ${task.formKey}`) : null],
       ["Process", task.process], ["Execution", link(`#execution=${encodeURIComponent(task.executionId)}`, "mono", task.executionId)],
       ["For", people || make("span", "muted", "anybody")], ["Since", when(task.since)], ["Due", when(task.dueAt)],
-      ["", button("Answer", "small", () => Execution.answer(task.executionId, task.taskId).then(refreshSoon))]]);
+      ["", button("Answer", "small", () => Execution.answer(task.executionId, task).then(refreshSoon))]]);
   }
 
   const list = (tasks) => tasks.length > 0 ? table(["Task", "Process", "Execution", "For", "Since", "Due", ""], tasks.map(rowOf)).element
