@@ -137,6 +137,31 @@ enum actor_field actor_request_check(const struct actor_request *request, const 
     return ACTOR_FIELD_COUNT;
 }
 
+struct span actor_request_stray(struct span body, enum proto_operation operation)
+{
+    static const char *const of_all[] = {"v",         "op",          "token", "requestId",
+                                         "timeoutMs", "traceparent", NULL};
+    static const char *const of_list[] = {"status",    "lifecycle", "process",     "workspaceId",
+                                          "projectId", "since",     "endedBefore", "limit",
+                                          "cursor",    NULL};
+    static const char *const of_tasks[] = {"process",     "assignee", "candidateGroup", "taskId",
+                                           "executionId", "limit",    "cursor",         NULL};
+    static const char *const of_definitions[] = {"projectId", "process", NULL};
+    const char *const *known = operation == PROTO_OP_LIST          ? of_list
+                               : operation == PROTO_OP_TASKS       ? of_tasks
+                               : operation == PROTO_OP_DEFINITIONS ? of_definitions
+                                                                   : NULL;
+    struct wire_map_walk walk = wire_map_begin(body);
+    struct span key;
+    struct span value;
+    while (known != NULL && wire_map_next(&walk, &key, &value)) {
+        if (!is_one_of(key, of_all) && !is_one_of(key, known)) {
+            return key;
+        }
+    }
+    return SPAN_EMPTY;
+}
+
 const char *actor_field_name(enum actor_field field)
 {
     ASSERT(field < ACTOR_FIELD_COUNT);

@@ -79,6 +79,11 @@ void actor_request_read(struct span body, struct actor_request *out);
  * rule asks for. */
 enum actor_field actor_request_check(const struct actor_request *request, const char **wanted);
 const char *actor_field_name(enum actor_field field);
+/*
+ * What a list is asked for and nobody reads would be a filter that does not filter: the first such
+ * name of a request for `operation`; empty: there is none, or it is no list.
+ */
+struct span actor_request_stray(struct span body, enum proto_operation operation);
 
 /* Of a request that passed the check. */
 struct span actor_request_text(const struct actor_request *request, enum actor_field field,

@@ -47,11 +47,18 @@ static enum result check_fields(struct actor_router *router, struct proto_messag
     const char *wanted;
     actor_request_read((*request)->as.request.body, fields);
     enum actor_field broken = actor_request_check(fields, &wanted);
-    if (broken == ACTOR_FIELD_COUNT) {
+    struct span stray =
+        actor_request_stray((*request)->as.request.body, (*request)->as.request.operation);
+    if (broken == ACTOR_FIELD_COUNT && stray.count == 0) {
         return RESULT_OK;
     }
     char text[256];
-    int bytes = snprintf(text, sizeof text, "%s must be %s", actor_field_name(broken), wanted);
+    int bytes =
+        broken != ACTOR_FIELD_COUNT
+            ? snprintf(text, sizeof text, "%s must be %s", actor_field_name(broken), wanted)
+            : snprintf(text, sizeof text, "%s has no filter \"%.*s\"",
+                       proto_operation_name((*request)->as.request.operation),
+                       (int)(stray.count < 100 ? stray.count : 0), (const char *)stray.bytes);
     (void)refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
     return RESULT_INVALID;
 }
