@@ -46,6 +46,7 @@ check "each series has its help" test "$(grep -c '^# TYPE' <<<"$out")" -eq "$(gr
 it "tells events to listeners, runs an execution over REST"
 curl -sN "$admin/v1/events" >"$scratch/events" 2>/dev/null &
 listener=$!
+check "it listens" await "$scratch/events" ": connected" 20
 http GET /v1/ping
 answers 200
 http POST /v1/executions '{"process":"ask","executionId":"e-1","request":{"n":7}}'
@@ -61,6 +62,9 @@ http POST /api/workflows/e-1/resume '{"approved":true}'
 answers 200
 member lifecycle '"Completed"'
 check "an event of it arrived" await "$scratch/events" '"executionId":"e-1"' 20
+for event in started step waiting human-task completed; do
+    check "event $event" await "$scratch/events" "event: $event" 20
+done
 kill "$listener" 2>/dev/null
 wait "$listener" 2>/dev/null
 
@@ -104,6 +108,15 @@ says 'lifecycle must be \"Pending\"'
 http GET '/v1/executions/e-1?include=payload'
 answers 400
 says 'include must be a list of \"payloads\"'
+http GET '/v1/executions?lifecyle=Failed'
+answers 400
+says 'list has no filter \"lifecyle\"'
+http GET '/v1/tasks?group=g'
+answers 400
+says 'tasks has no filter \"group\"'
+http GET '/v1/definitions?project=p'
+answers 400
+says 'definitions has no filter \"project\"'
 http POST /v1/executions '{"process":"ask","version":9}'
 answers 404
 says 'process \"ask\" has no version 9 in project \"default\"'
