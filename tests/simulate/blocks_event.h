@@ -1,5 +1,6 @@
 /*
- * blocks_event.h: the rows of blocks_event.c and blocks_undo.c; the table is in blocks.c.
+ * blocks_event.h: the rows of blocks_event.c, blocks_undo.c and blocks_racy.c; the table is in
+ * blocks.c.
  */
 #ifndef TESTS_SIMULATE_BLOCKS_EVENT_H
 #define TESTS_SIMULATE_BLOCKS_EVENT_H
@@ -39,5 +40,13 @@ void block_complex_race(struct block *block);
 void block_incident(struct block *block);
 void block_enough(struct block *block);
 void block_ad_hoc_enough(struct block *block);
+
+/* ---- blocks_racy.c: what depends on the order of events ---- */
+void block_uncontrolled_merge(struct block *block);
+void block_surplus(struct block *block);
+void block_interrupted(struct block *block);
+void block_shared_variable(struct block *block);
+void block_failing_task(struct block *block);
+void block_tangle(struct block *block);
 
 #endif

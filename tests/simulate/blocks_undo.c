@@ -114,8 +114,11 @@ static void put_ad_hoc(struct block *block, const char *condition)
     struct block_builder *builder = block->builder;
     uint32_t host = block_enter(block);
     uint32_t first = block_node(builder), second = block_node(builder);
-    block_put(builder, "<adHocSubProcess id='n%u' ordering='%s'>", host,
-              sim_chance(&block->random, 40) ? "Sequential" : "Parallel");
+    /* Whatever completes first, the list is the same in the end. */
+    block_put(builder,
+              "<adHocSubProcess id='n%u' ordering='%s'><extensionElements><zeebe:adHoc "
+              "outputCollection='oc%u' outputElement='=1'/></extensionElements>",
+              host, sim_chance(&block->random, 40) ? "Sequential" : "Parallel", host);
     block_put_call(block, first, "serviceTask");
     block_put_user(block, second, true);
     if (condition != NULL) {
