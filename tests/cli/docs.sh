@@ -34,6 +34,12 @@ while read -r verb option; do
     check "strider $verb $option" grep -qE -- "$option( |\$)" <<<"$out"
 done <<<"$options"
 
+it "every variable of the environment that the documents and packages set is a key's twin"
+for name in $(cat "${pages[@]}" "$root"/packaging/* | grep -oE 'STRIDER_[A-Z0-9_]+[A-Z0-9]' | grep -vx 'STRIDER_SECTION_KEY' | sort -u); do
+    err=$(env "$name=" "$strider" serve --print-config 2>&1 >/dev/null)
+    check "$name" lacks "$err" "no such key"
+done
+
 it "docs/configuration.md lists the keys as the program does (tools/dev keys writes it)"
 listed=$(sed -n '/^```$/,/^```$/p' "$docs/configuration.md" | grep -v '^```')
 check "the same keys" equals "$listed" "$("$strider" serve --keys)"

@@ -357,9 +357,12 @@ stop_engine TERM
 exits 0
 
 it "a token is asked for where one is configured"
-printf 'open sesame\n' >"$scratch/tokens"
+printf '# of the gateways\n\nopen sesame\n' >"$scratch/tokens"
 start_engine --project "$scratch/projects" --set "auth.file=$scratch/tokens"
 run ping
+exits 1
+complains "Unauthorized"
+run ping --token "# of the gateways"
 exits 1
 complains "Unauthorized"
 run ping --token "open sesame"

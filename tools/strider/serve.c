@@ -167,7 +167,7 @@ static int gather_tokens(struct server *server)
         const uint8_t *newline = memchr(text.bytes, '\n', text.count);
         size_t length = newline == NULL ? text.count : (size_t)(newline - text.bytes);
         struct span line = span_trim(span_of(text.bytes, length));
-        if (line.count > 0) {
+        if (line.count > 0 && line.bytes[0] != '#') {
             struct span token = arena_copy(arena, line);
             code = token.count == 0 ? cli_complain("serve", CLI_FAILED, "auth.file: no memory")
                                     : add_token(server, "auth.file", (const char *)token.bytes);
