@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,11 +24,17 @@
 #define REMOVE_HANDLES 16
 #define LOOK_AGAIN_MS  10
 #define SERVER_STOP_MS 10000
+#define UNLOCKED_S     60 /* a directory may be as old before its maker locks it */
 
 static pid_t spawn(const struct server *server, const char *const *arguments);
+static const char *parent_directory(void);
+static void remove_forsaken(void);
+static int lock_directory(const char *directory, int how);
+static void remove_directory(const char *path);
 static bool become(const char *user);
 static bool listens(uint16_t port);
 static uint64_t now_ms(void);
+static time_t now_s(void);
 
 bool server_find(const char *name, const char *pattern, char path[256])
 {
@@ -60,14 +67,15 @@ uint16_t server_free_port(void)
 
 bool server_prepare(struct server *server, const char *user)
 {
-    const char *parent = getenv("TMPDIR");
     *server = (struct server){.port = server_free_port()};
+    remove_forsaken();
     snprintf(server->directory, sizeof server->directory, "%s/strider-server-XXXXXX",
-             parent != NULL ? parent : "/tmp");
+             parent_directory());
     if (mkdtemp(server->directory) == NULL) {
         server->directory[0] = '\0';
         return false;
     }
+    server->lock = lock_directory(server->directory, O_CREAT);
     if (user != NULL && geteuid() == 0) {
         const struct passwd *entry = getpwnam(user);
         server->user = user;
@@ -152,9 +160,61 @@ void server_remove(struct server *server)
 {
     server_kill(server);
     if (server->directory[0] != '\0') {
-        nftw(server->directory, remove_one, REMOVE_HANDLES, FTW_DEPTH | FTW_PHYS);
+        remove_directory(server->directory);
         server->directory[0] = '\0';
     }
+    if (server->lock > 0) {
+        close(server->lock);
+        server->lock = 0;
+    }
+}
+
+static void remove_directory(const char *path)
+{
+    (void)nftw(path, remove_one, REMOVE_HANDLES, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *parent_directory(void)
+{
+    const char *parent = getenv("TMPDIR");
+    return parent != NULL ? parent : "/tmp";
+}
+
+/* Held until the last process that has inherited it is gone; what is started here does not. 0: it
+ * is somebody else's, or there is none to be held. */
+static int lock_directory(const char *directory, int how)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/owner", directory);
+    int lock = open(path, O_RDWR | O_CLOEXEC | how, 0600);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        return lock;
+    }
+    if (lock >= 0) {
+        close(lock);
+    }
+    return 0;
+}
+
+static void remove_forsaken(void)
+{
+    char pattern[160];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/strider-server-??????", parent_directory());
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct stat status;
+        int lock = 0;
+        if (lstat(found.gl_pathv[i], &status) == 0 && S_ISDIR(status.st_mode) &&
+            now_s() - status.st_mtime > UNLOCKED_S &&
+            (lock = lock_directory(found.gl_pathv[i], 0)) > 0) {
+            remove_directory(found.gl_pathv[i]);
+            close(lock);
+        }
+    }
+    globfree(&found);
 }
 
 static const char *variable_of(const char *name)
@@ -226,4 +286,11 @@ static uint64_t now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static time_t now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec;
 }

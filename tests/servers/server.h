@@ -16,6 +16,7 @@ struct server {
     pid_t pid; /* 0: not running */
     uint16_t port;
     char directory[128]; /* its own, below $TMPDIR or /tmp; "log" holds what it says */
+    int lock;            /* on the directory, while somebody of this test program lives; 0: none */
     const char *user;    /* whom it runs as when the tests run as root; NULL: as we do */
 };
 
@@ -24,7 +25,10 @@ struct server {
 bool server_find(const char *name, const char *pattern, char path[256]);
 /* A port that was free a moment ago. */
 uint16_t server_free_port(void);
-/* A new empty directory, owned by `user`, and a port. */
+/*
+ * A new empty directory, owned by `user`, and a port. Directories of test programs that were killed
+ * are removed first: the kernel has let go of their locks.
+ */
 bool server_prepare(struct server *server, const char *user);
 /* Runs a program to its end, as the server's user, its output into the log: did it succeed? */
 bool server_run(struct server *server, const char *const *arguments);
