@@ -45,6 +45,11 @@ struct transport_admin_options {
     const char *const *tokens; /* "Authorization: Bearer …"; healthz, readyz and the page, which
                                   holds no data, are open. Must outlive the listener */
     size_t token_count;
+    /* "PATH=SECRET", PATH as below /hooks/ or "*" for all others: such a webhook's sender shows
+     * that it knows the secret, by a signature or a header, in place of a token. Must outlive the
+     * listener. */
+    const char *const *hook_secrets;
+    size_t hook_secret_count;
     size_t request_bytes_max;
     uint32_t timeout_ms; /* a REST request without an answer by then gets 504 and code Timeout */
 };
@@ -65,6 +70,8 @@ struct transport_admin_stats {
  */
 MUST_USE enum result transport_admin_open(const struct transport_admin_options *options,
                                           struct transport_admin **out, char error[256]);
+/* Is this "PATH=SECRET", neither of them empty? */
+bool transport_hook_secret_is_sound(const char *entry);
 uint16_t transport_admin_port(const struct transport_admin *admin);
 void transport_admin_stats(struct transport_admin *admin, struct transport_admin_stats *out);
 /* Takes PROTO_EVENT messages (any thread) and sends them to every /v1/events listener; slow

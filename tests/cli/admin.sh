@@ -176,6 +176,43 @@ answers 200
 stop_engine TERM
 exits 0
 
+it "a webhook with a secret is started by who signs its body or shows the secret, without a token"
+start_with_admin --project "$scratch/project" --set auth.tokens=sesame --set "admin.hookSecrets=orders/new=hush,*=other"
+body='{"n":9}'
+signature=$(printf %s "$body" | openssl dgst -sha256 -hmac hush | sed 's/.*= //')
+http POST /hooks/orders/new "$body" -H "X-Hub-Signature-256: sha256=$signature"
+answers 200
+member lifecycle '"WaitingForHuman"'
+run get "$(field executionId | tr -d '"')" --token sesame --include payloads
+check "the secret is not told to the process" lacks "$out" "sha256"
+http POST /hooks/orders%2Fnew "$body" -H "X-Hub-Signature-256: sha256=$signature"
+answers 200
+for header in X-Hook-Token X-Gitlab-Token; do
+    http POST /hooks/orders/new "$body" -H "$header: hush"
+    answers 200
+done
+http POST /hooks/orders/new '{"n":10}' -H "X-Hub-Signature-256: sha256=$signature"
+answers 401
+member error.code '"Unauthorized"'
+http POST /hooks/orders/new "$body"
+answers 401
+http POST /hooks/orders/new "$body" -H "Authorization: Bearer sesame"
+answers 401
+http POST /hooks/orders/new "$body" -H "X-Hook-Token: other"
+answers 401
+http POST /hooks/orders/old "$body" -H "X-Hook-Token: other"
+answers 404
+http POST /hooks/orders/new "" -H "X-Hook-Token: hush" -H 'Content-Length: 2000000'
+answers 413
+http GET /v1/ping "" -H "X-Hook-Token: hush"
+answers 401
+stop_engine TERM
+exits 0
+check "no secret in the log" lacks "$err" hush
+run serve --data "$scratch/data" --listen "$url" --set admin.hookSecrets=orders/new
+exits 2
+complains "strider serve: admin.hookSecrets: item 1 is no PATH=SECRET"
+
 # post_start ID: an order's start over REST in the background; its answer in $scratch/ID.body, its status in $scratch/ID.status. Returns
 # when the engine has it.
 post_start() {

@@ -455,6 +455,7 @@ static bool is_secret(enum config_key index)
 {
     static const enum config_key secrets[] = {
         CONFIG_AUTH_TOKENS,
+        CONFIG_ADMIN_HOOK_SECRETS,
         CONFIG_HOT_URL,
         CONFIG_BLOB_CONNECTION,
         CONFIG_BLOB_S3_SECRET_KEY,

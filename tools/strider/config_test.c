@@ -157,8 +157,13 @@ Test(config, refuses_with_a_sentence_that_names_place_and_remedy)
 Test(config, prints_nothing_that_may_hold_a_password)
 {
     static const char *const secrets[] = {
-        "bus.url",          "hot.url", "blob.connection", "blob.s3SecretKey", "blob.s3SessionToken",
+        "bus.url",
+        "hot.url",
+        "blob.connection",
+        "blob.s3SecretKey",
+        "blob.s3SessionToken",
         "index.connection",
+        "admin.hookSecrets",
     };
     enum { COUNT = sizeof secrets / sizeof secrets[0] };
     struct config config;

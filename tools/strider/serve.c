@@ -446,6 +446,19 @@ static int open_front(struct server *server)
     return CLI_DONE;
 }
 
+/* Shows none of it: it holds secrets. */
+static int check_hook_secrets(const struct config *config)
+{
+    const struct config_value *entries = &config->values[CONFIG_ADMIN_HOOK_SECRETS];
+    for (size_t i = 0; i < entries->count; i++) {
+        if (!transport_hook_secret_is_sound(entries->items[i])) {
+            return cli_complain("serve", CLI_USAGE, "admin.hookSecrets: item %zu is no PATH=SECRET",
+                                i + 1);
+        }
+    }
+    return CLI_DONE;
+}
+
 static bool admin_is_off(const struct config *config)
 {
     const char *url = config_text(config, CONFIG_ADMIN_LISTEN);
@@ -469,6 +482,8 @@ static int open_admin(struct server *server)
         .page = {.html = server->inspector.html, .policy = server->inspector.policy},
         .tokens = server->tokens,
         .token_count = server->token_count,
+        .hook_secrets = config->values[CONFIG_ADMIN_HOOK_SECRETS].items,
+        .hook_secret_count = config->values[CONFIG_ADMIN_HOOK_SECRETS].count,
         .request_bytes_max = config_number(config, CONFIG_FRONT_MAX_REQUEST),
         .timeout_ms = (uint32_t)config_number(config, CONFIG_ADMIN_TIMEOUT),
     };
@@ -485,6 +500,7 @@ static int open_admin(struct server *server)
 static int open_server(struct server *server, struct actor_recovery *recovery)
 {
     int code = check_certificates(&server->config);
+    code = code == CLI_DONE ? check_hook_secrets(&server->config) : code;
     if (code == CLI_DONE) {
         code = open_host(server, recovery);
     }

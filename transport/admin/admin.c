@@ -16,6 +16,7 @@
 #include "transport/admin/answer.h"
 #include "transport/admin/events.h"
 #include "transport/admin/gate.h"
+#include "transport/admin/hook_secret.h"
 #include "transport/admin/places.h"
 #include "transport/admin/route.h"
 #include "transport/guard/frame.h"
@@ -32,6 +33,8 @@ struct transport_admin {
     struct transport_admin_view view;
     struct transport_admin_page page;
     struct admin_gate gate;
+    const char *const *hook_secrets; /* "PATH=SECRET" */
+    size_t hook_secret_count;
     nng_http_server *server;
     struct admin_places *places;
     struct admin_events *events;
@@ -74,6 +77,8 @@ enum result transport_admin_open(const struct transport_admin_options *options,
     admin->page = options->page;
     admin->gate =
         (struct admin_gate){options->tokens, options->token_count, options->request_bytes_max};
+    admin->hook_secrets = options->hook_secrets;
+    admin->hook_secret_count = options->hook_secret_count;
     admin->places = admin_places_new(options->router, options->timeout_ms);
     admin->events = admin_events_new();
     enum result result = RESULT_LIMIT;
@@ -226,8 +231,15 @@ static void on_request(nng_aio *http)
     atomic_fetch_add_explicit(&admin->requests, 1, memory_order_relaxed);
     char why[ROUTE_WHY_BYTES];
     size_t body_bytes = 0;
-    enum proto_error error =
-        admin_gate_check(&admin->gate, request, is_open(target), &body_bytes, why);
+    const char *secret = hook_secret_of(admin->hook_secrets, admin->hook_secret_count,
+                                        nng_http_req_get_uri(request));
+    enum proto_error error = admin_gate_check(&admin->gate, request,
+                                              secret != NULL || is_open(target), &body_bytes, why);
+    if (error == PROTO_ERROR_NONE && secret != NULL && body_bytes > HOOK_SIGNED_BYTES_MAX) {
+        error = PROTO_ERROR_PayloadTooLarge;
+        snprintf(why, sizeof why, "a webhook with a secret takes at most %u bytes",
+                 HOOK_SIGNED_BYTES_MAX);
+    }
     if (error != PROTO_ERROR_NONE) {
         admin_answer_refusal(http, error, why, true);
     } else if (target == ROUTE_UNKNOWN_PATH ||
@@ -243,7 +255,7 @@ static void on_request(nng_aio *http)
     } else if (target != ROUTE_OPERATION) {
         answer_page(admin, http, target);
     } else {
-        admin_places_begin(admin->places, http, body_bytes);
+        admin_places_begin(admin->places, http, body_bytes, secret);
     }
 }
 

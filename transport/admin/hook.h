@@ -10,13 +10,17 @@
 #include "transport/admin/route.h"
 
 /*
- * Headers that are read: X(symbol, "Name"). The first two steer the request; the others are told to
- * the process. None of them changes when a sender tries again, or a repeat would be another
- * request: so no signature, date or trace.
+ * Headers that are read: X(symbol, "Name"). The first two steer the request, the next three show
+ * that its sender knows a secret; the others, from CONTENT_TYPE on, are told to the process. None
+ * of those changes when a sender tries again, or a repeat would be another request: so no
+ * signature, date or trace.
  */
 #define HOOK_HEADERS(X)                                                                            \
     X(IDEMPOTENCY_KEY, "Idempotency-Key")                                                          \
     X(PREFER, "Prefer")                                                                            \
+    X(SIGNATURE, "X-Hub-Signature-256")                                                            \
+    X(HOOK_TOKEN, "X-Hook-Token")                                                                  \
+    X(GITLAB_TOKEN, "X-Gitlab-Token")                                                              \
     X(CONTENT_TYPE, "Content-Type")                                                                \
     X(USER_AGENT, "User-Agent")                                                                    \
     X(GITHUB_EVENT, "X-GitHub-Event")                                                              \
@@ -39,6 +43,12 @@ extern const char *const hook_header_names[HOOK_HEADER_COUNT];
 static inline bool hook_is_at(const char *uri)
 {
     return strncmp(uri, "/hooks/", 7) == 0;
+}
+
+/* What follows /hooks/ in an address of a webhook, as it came. */
+static inline struct span hook_path_of(const char *uri)
+{
+    return span_of(uri + 7, strcspn(uri + 7, "?"));
 }
 
 /* `path`: what follows /hooks/, as it came. Sets *out to an operation or a refusal. */

@@ -21,6 +21,7 @@
 #include "proto/message.h"
 #include "transport/admin/answer.h"
 #include "transport/admin/hook.h"
+#include "transport/admin/hook_secret.h"
 #include "transport/admin/route.h"
 #include "transport/guard/refusal.h"
 
@@ -51,6 +52,7 @@ struct place {
     enum proto_spelling spelling;
     uint8_t *body;
     size_t body_bytes;
+    const char *secret;               /* of a webhook, that its sender must know; or NULL */
     char *headers[HOOK_HEADER_COUNT]; /* that it has; of a webhook's request */
     struct place *next_free;
 };
@@ -136,7 +138,8 @@ void admin_places_stats(struct admin_places *table, struct admin_places_stats *o
 }
 
 /* What is needed of the request is copied first: once the server may cancel, it may free. */
-void admin_places_begin(struct admin_places *table, nng_aio *http, size_t body_bytes)
+void admin_places_begin(struct admin_places *table, nng_aio *http, size_t body_bytes,
+                        const char *secret)
 {
     nng_http_req *request = nng_aio_get_input(http, 0);
     char method[METHOD_BYTES];
@@ -158,6 +161,7 @@ void admin_places_begin(struct admin_places *table, nng_aio *http, size_t body_b
     place->uri = uri;
     place->body = body;
     place->body_bytes = body_bytes;
+    place->secret = secret;
     memcpy(place->headers, headers, sizeof headers);
     if (body_bytes == 0) {
         dispatch(place);
@@ -330,8 +334,22 @@ static void on_body(struct place *place, int code)
     }
 }
 
+static bool is_trusted(const struct place *place)
+{
+    const char *token = place->headers[HOOK_HEADER_HOOK_TOKEN];
+    return place->secret == NULL ||
+           hook_secret_is_known(place->secret, span_of(place->body, place->body_bytes),
+                                place->headers[HOOK_HEADER_SIGNATURE],
+                                token != NULL ? token : place->headers[HOOK_HEADER_GITLAB_TOKEN]);
+}
+
 static void dispatch(struct place *place)
 {
+    if (!is_trusted(place)) {
+        refuse_place(place, PROTO_ERROR_Unauthorized,
+                     "the webhook's signature or token is missing or wrong", false);
+        return;
+    }
     struct arena arena;
     struct route route;
     arena_init(&arena, ARENA_BLOCK_BYTES, 16 * place->body_bytes + ARENA_EXTRA_BYTES);

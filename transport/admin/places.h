@@ -20,8 +20,11 @@ struct admin_places_stats {
 
 /* NULL without memory. */
 struct admin_places *admin_places_new(struct proto_sink *router, uint32_t timeout_ms);
-/* Takes `http`, a request for an operation with a body of so many bytes to come, and answers it. */
-void admin_places_begin(struct admin_places *table, nng_aio *http, size_t body_bytes);
+/* Takes `http`, a request for an operation with a body of so many bytes to come, and answers it.
+ * `secret`: what the sender of this webhook must know; NULL: nothing is asked. It outlives the
+ * table. */
+void admin_places_begin(struct admin_places *table, nng_aio *http, size_t body_bytes,
+                        const char *secret);
 /* What waits for an answer gets ShuttingDown, and so does what comes from here on. */
 void admin_places_quiesce(struct admin_places *table);
 /* No more requests are taken: before the server that they come from stops. */
