@@ -30,21 +30,14 @@ int client_connect(const struct cli_arguments *arguments, struct client_connecti
         .url = url == NULL ? CLIENT_DEFAULT_URL : url,
         .token = option_or_environment(arguments, "token", "STRIDER_TOKEN"),
         .timeout_ms = TIMEOUT_MS,
+        .tls = {option_or_environment(arguments, "tls-certificate", "STRIDER_TLS_CERTIFICATE"),
+                option_or_environment(arguments, "tls-authorities", "STRIDER_TLS_AUTHORITIES")},
     };
     if (timeout != NULL && (cli_parse_duration(span_text(timeout), &out->timeout_ms) != RESULT_OK ||
                             out->timeout_ms == 0 || out->timeout_ms > TIMEOUT_MAX_MS)) {
         return cli_complain(
             out->verb, CLI_USAGE,
             "--timeout wants a duration of at most a day, like 500ms or 30s, not \"%s\"", timeout);
-    }
-    struct transport_tls tls = {
-        option_or_environment(arguments, "tls-certificate", "STRIDER_TLS_CERTIFICATE"),
-        option_or_environment(arguments, "tls-authorities", "STRIDER_TLS_AUTHORITIES"),
-    };
-    char error[256] = "";
-    if (transport_client_open_tls(out->url, &tls, &out->client, error) != RESULT_OK) {
-        out->client = NULL;
-        return cli_complain(out->verb, CLI_USAGE, "--connect %s: %s", out->url, error);
     }
     return CLI_DONE;
 }
@@ -57,9 +50,25 @@ void client_disconnect(struct client_connection *connection)
     }
 }
 
+static int dial(struct client_connection *connection)
+{
+    char error[256] = "";
+    if (transport_client_open_tls(connection->url, &connection->tls, &connection->client, error) !=
+        RESULT_OK) {
+        connection->client = NULL;
+        return cli_complain(connection->verb, CLI_USAGE, "--connect %s: %s", connection->url,
+                            error);
+    }
+    return CLI_DONE;
+}
+
 int client_ask(struct client_connection *connection, struct span request, struct arena *arena,
                struct span *reply)
 {
+    int code = connection->client == NULL ? dial(connection) : CLI_DONE;
+    if (code != CLI_DONE) {
+        return code;
+    }
     uint32_t timeout_ms = (uint32_t)connection->timeout_ms + GRACE_MS;
     enum result result =
         transport_client_call(connection->client, request, timeout_ms, arena, reply);

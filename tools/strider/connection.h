@@ -8,6 +8,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/span.h"
 #include "tools/strider/verb.h"
+#include "transport/tls.h"
 
 #define CLIENT_DEFAULT_URL "tcp://127.0.0.1:7700"
 
@@ -18,13 +19,19 @@ struct client_connection {
     const char *url;
     const char *token; /* or NULL */
     uint64_t timeout_ms;
-    struct transport_client *client;
+    struct transport_tls tls;
+    struct transport_client *client; /* NULL until the first request */
 };
 
-/* CLI_DONE, CLI_USAGE. Disconnect in either case. */
+/*
+ * Reads the options. CLI_DONE, CLI_USAGE. Disconnect in either case. The engine is dialed by the
+ * first request: a verb whose other arguments are wrong never is a peer that comes and goes, which
+ * NNG 1.5.2 over IPC does not take well.
+ */
 int client_connect(const struct cli_arguments *arguments, struct client_connection *out);
 void client_disconnect(struct client_connection *connection);
-/* CLI_DONE: *reply is what the engine said, which may be a refusal. */
+/* CLI_USAGE: the address is none. CLI_DONE: *reply is what the engine said, which may be a refusal.
+ */
 int client_ask(struct client_connection *connection, struct span request, struct arena *arena,
                struct span *reply);
 /* For a person: code and message of a reply that is a refusal. Returns CLI_FAILED. */
