@@ -16,6 +16,7 @@ struct moment {
     struct span cycle;
     const char *reason; /* why there is none */
     bool in_past;
+    bool is_never; /* a cycle of no times, or one whose end has passed */
 };
 
 static bool read_moment(enum engine_timer_kind kind, struct span text, int64_t now_ms,
@@ -39,7 +40,8 @@ static bool read_moment(enum engine_timer_kind kind, struct span text, int64_t n
         }
         moment->cycle = text;
         moment->reason = "the cycle never fires";
-        return engine_cycle_due(&cycle, now_ms, 0, now_ms, &moment->due_ms);
+        moment->is_never = !engine_cycle_due(&cycle, now_ms, 0, now_ms, &moment->due_ms);
+        return true;
     case ENGINE_TIMER_NONE:
         break;
     }
@@ -55,6 +57,14 @@ static void warn_of_past(struct engine_decision *decision, const struct engine_v
                     ENGINE_TEXT(decision,
                                 "timer \"%.*s\": the duration %.*s is negative and counts as now",
                                 SPAN_ARG(node->id), SPAN_ARG(text)));
+}
+
+/* What waits for nothing but the timer would wait for ever, and of several triggers that are all
+ * needed one would be missing; a host, a scope or a gateway does without. */
+static bool needs_to_fire(const struct engine_visit *visit, const struct engine_node *event)
+{
+    return event->index == visit->node->index ? event->event_count == 1 || event->parallel_multiple
+                                              : event->event_count > 1 && event->parallel_multiple;
 }
 
 static bool find_moment(struct engine_decision *decision, const struct engine_visit *visit,
@@ -74,10 +84,16 @@ static bool find_moment(struct engine_decision *decision, const struct engine_vi
     }
     struct span text = wire_string_or(evaluation.value, "");
     int64_t now_ms = decision->execution->now_ms;
-    if (!read_moment(definition->timer, text, now_ms, moment)) {
+    bool is_read = read_moment(definition->timer, text, now_ms, moment);
+    if (!is_read || (moment->is_never && needs_to_fire(visit, node))) {
         struct span reason = ENGINE_TEXT(decision, "\"%.*s\": %s", SPAN_ARG(text), moment->reason);
         engine_fail_expression(decision, visit, resume, what, (const char *)reason.bytes);
         return false;
+    }
+    if (moment->is_never) {
+        engine_emit_log(decision, ENGINE_LEVEL_INFO, visit,
+                        ENGINE_TEXT(decision, "timer \"%.*s\": the cycle %.*s never fires",
+                                    SPAN_ARG(node->id), SPAN_ARG(text)));
     }
     if (moment->in_past) {
         warn_of_past(decision, visit, node, text);
@@ -92,6 +108,9 @@ bool engine_timer_arm(struct engine_decision *decision, const struct engine_visi
     struct moment moment;
     if (!find_moment(decision, visit, event, place, scene, &moment)) {
         return false;
+    }
+    if (moment.is_never) {
+        return true;
     }
     struct engine_event *armed =
         engine_emit_token(decision, ENGINE_EVENT_TIMER_ARMED, visit->token);

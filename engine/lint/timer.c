@@ -60,6 +60,10 @@ static void check_cycle(const struct subject *subject)
     struct engine_cycle cycle;
     const char *reason;
     if (engine_cycle_parse(subject->text, &cycle, &reason) == RESULT_OK) {
+        if (cycle.count == 0) {
+            engine_lint_problem(subject->report, ENGINE_WARNING, "timer", subject->node,
+                                "a cycle of no times: it never fires");
+        }
         return;
     }
     if (!engine_schedule_looks_like_cron(subject->text)) {
