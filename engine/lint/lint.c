@@ -196,7 +196,8 @@ static void check_cancel(const struct engine_process *process, const struct engi
 {
     enum engine_severity refusal = options.lenient ? ENGINE_WARNING : ENGINE_ERROR;
     uint32_t around = node->scope;
-    if (!engine_node_bears(node, ENGINE_ON_CANCEL)) {
+    if (!engine_node_bears(node, ENGINE_ON_CANCEL) ||
+        (node->kind != ENGINE_BOUNDARY_EVENT && node->kind != ENGINE_END_EVENT)) {
         return;
     }
     if (node->kind == ENGINE_BOUNDARY_EVENT) {
@@ -218,6 +219,67 @@ static void check_cancel(const struct engine_process *process, const struct engi
                             "cancels \"%.*s\", which has no cancel boundary event: the execution "
                             "fails",
                             SPAN_ARG(process->nodes[around].id));
+    }
+}
+
+/* The activity that a compensation event names: is there nothing of it to undo? Inside a
+ * sub-process there may be. */
+static bool undoes_nothing(const struct engine_process *process,
+                           const struct engine_event_definition *event)
+{
+    if (event->kind != ENGINE_ON_COMPENSATION || event->activity == ENGINE_NONE) {
+        return false;
+    }
+    const struct engine_node *activity = &process->nodes[event->activity];
+    return activity->compensation == ENGINE_NONE && activity->children.count == 0;
+}
+
+/* BPMN 2.0.2 §10.7: a handler is told by an association and lies outside the normal flow. */
+static void check_compensation(const struct engine_process *process, const struct engine_node *node,
+                               struct engine_report *report)
+{
+    if (node->for_compensation && node->incoming.count + node->outgoing.count > 0) {
+        engine_lint_problem(report, ENGINE_WARNING, "compensation", node,
+                            "undoes an activity and is connected by sequence flows: it is done by "
+                            "them, too");
+    }
+    if (!engine_node_bears(node, ENGINE_ON_COMPENSATION)) {
+        return;
+    }
+    if (node->kind == ENGINE_BOUNDARY_EVENT) {
+        if (process->nodes[node->attached_to].compensation == ENGINE_NONE) {
+            engine_lint_problem(report, ENGINE_WARNING, "compensation", node,
+                                "has no handler, an activity for compensation that an association "
+                                "leads to: nothing is undone");
+        }
+        if (node->outgoing.count > 0) {
+            engine_lint_problem(report, ENGINE_WARNING, "compensation", node,
+                                "no sequence flow of it is ever taken: an association leads to its "
+                                "handler");
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < node->event_count; i++) {
+        if (undoes_nothing(process, &node->events[i])) {
+            engine_lint_problem(report, ENGINE_WARNING, "compensation", node,
+                                "compensates \"%.*s\", which has no handler: nothing is undone",
+                                SPAN_ARG(process->nodes[node->events[i].activity].id));
+        }
+    }
+}
+
+static void check_loop(const struct engine_node *node, struct engine_report *report)
+{
+    const struct engine_loop *loop = &node->loop;
+    if (loop->kind == ENGINE_LOOP_STANDARD && loop->condition == NULL && loop->maximum == NULL) {
+        engine_lint_problem(report, ENGINE_WARNING, "loop", node,
+                            "loops and has neither a condition nor a maximum: it never ends");
+    }
+    if ((loop->kind == ENGINE_LOOP_PARALLEL || loop->kind == ENGINE_LOOP_SEQUENTIAL) &&
+        loop->collection == NULL && loop->cardinality == NULL) {
+        engine_lint_problem(report, ENGINE_WARNING, "loop", node,
+                            "says neither how many instances it has nor a collection: the "
+                            "execution fails when it comes here");
     }
 }
 
@@ -253,6 +315,8 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
         check_event_gateway(process, node, options, report);
         check_event_sub_process(process, node, options, report);
         check_cancel(process, node, options, report);
+        check_compensation(process, node, report);
+        check_loop(node, report);
         if (options.is_sound) {
             check_default(process, node, report);
         }

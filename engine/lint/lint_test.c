@@ -324,6 +324,49 @@ Test(lint, cancel_events_are_of_transactions)
 #undef CANCELS
 }
 
+static void expect_warning(const char *file, const char *rule, const char *element)
+{
+    struct sample sample = sample_read_bytes(span_text(file), false);
+    cr_expect_eq(sample.result, RESULT_OK, "%s", sample_text(&sample));
+    const struct engine_problem *problem = sample_problem(&sample, rule, element);
+    cr_assert_not_null(problem, "%s", sample_text(&sample));
+    cr_expect_eq(problem->severity, ENGINE_WARNING);
+    sample_free(&sample);
+}
+
+Test(lint, what_compensates_nothing_is_warned_of)
+{
+#define UNDOES "<compensateEventDefinition/></boundaryEvent>"
+    expect_warning(SAMPLE(START TASK("t") "<boundaryEvent id='x' attachedToRef='t'>" UNDOES FLOW(
+                       "f", "s", "t")),
+                   "compensation", "x");
+    expect_warning(
+        SAMPLE(START TASK("t") "<boundaryEvent id='x' attachedToRef='t'>" UNDOES
+                               "<userTask id='h' isForCompensation='true'/><association id='a' "
+                               "sourceRef='x' targetRef='h'/>" TASK("z") FLOW("f", "s", "t")
+                                   FLOW("g", "x", "z")),
+        "compensation", "x");
+    expect_warning(SAMPLE(START "<userTask id='x' isForCompensation='true'/>" FLOW("f", "s", "x")),
+                   "compensation", "x");
+    expect_warning(
+        SAMPLE(START TASK("t") "<intermediateThrowEvent id='x'><compensateEventDefinition "
+                               "activityRef='t'/></intermediateThrowEvent>" FLOW("f", "s", "t")
+                                   FLOW("g", "t", "x")),
+        "compensation", "x");
+#undef UNDOES
+}
+
+Test(lint, a_loop_that_nothing_counts_or_ends_is_warned_of)
+{
+    expect_warning(
+        SAMPLE(START "<userTask id='x'><multiInstanceLoopCharacteristics/></userTask>" FLOW(
+            "f", "s", "x")),
+        "loop", "x");
+    expect_warning(SAMPLE(START "<userTask id='x'><standardLoopCharacteristics/></userTask>" FLOW(
+                       "f", "s", "x")),
+                   "loop", "x");
+}
+
 Test(lint, a_boundary_event_is_judged_by_whether_it_interrupts)
 {
     sample_refuse(
