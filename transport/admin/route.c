@@ -198,6 +198,13 @@ static void resolve_whole(const struct route_request *request, struct arena *are
     }
 }
 
+/* Or as MessagePack: what begins as another text is a file. */
+static bool begins_as_json(struct span body)
+{
+    body = span_trim(body);
+    return body.count > 0 && (body.bytes[0] == '{' || body.bytes[0] >= 0x80);
+}
+
 /* What the address says wins over what the body says. */
 static void resolve_fields(const struct row *row, const struct route_request *request,
                            struct span id, struct arena *arena, struct route *out)
@@ -206,6 +213,11 @@ static void resolve_fields(const struct row *row, const struct route_request *re
     bool is_file = row->use == BODY_FILE && has_parameter(request->uri, "name");
     if (is_file) {
         fields = file_fields(arena, request->body);
+    } else if (row->use == BODY_FILE && !begins_as_json(request->body)) {
+        refuse(out, PROTO_ERROR_InvalidRequest,
+               "a file comes with its name, ?name=order.bpmn; else the body is a JSON object of "
+               "`name` and `content`");
+        return;
     } else if (row->use != BODY_UNUSED && request->body.count > 0) {
         char why[TRANSPORT_WHY_BYTES];
         enum proto_error error =

@@ -119,6 +119,17 @@ Test(route, file_with_a_name_is_taken_as_it_is)
     cr_assert_eq(route.operation, PROTO_OP_DEPLOY);
 }
 
+Test(route, file_without_a_name_is_refused_with_the_remedy)
+{
+    static const char *const bodies[] = {"", "<definitions/>", " \n<?xml?>"};
+    for (size_t index = 0; index < sizeof bodies / sizeof bodies[0]; index++) {
+        struct route route = resolve("POST", "/v1/definitions", span_text(bodies[index]));
+        cr_assert_eq(route.target, ROUTE_REFUSED, "%s", bodies[index]);
+        cr_assert_eq(route.error, PROTO_ERROR_InvalidRequest);
+        cr_assert_not_null(strstr(route.why, "?name="), "%s", route.why);
+    }
+}
+
 Test(route, body_that_is_no_map_is_refused)
 {
     static const char *const bodies[] = {"{", "[]", "\"x\"", "\x93\x01\x02\x03", "{}{}"};

@@ -77,7 +77,11 @@ static enum proto_error read_msgpack(struct span bytes, struct span *value,
         *value = bytes;
         return PROTO_ERROR_NONE;
     }
-    snprintf(why, TRANSPORT_WHY_BYTES, "not MessagePack: %s at byte %zu",
+    /* Whoever sent text meant JSON, and is helped by no word on MessagePack alone. */
+    bool is_text = bytes.count > 0 && bytes.bytes[0] > ' ' && bytes.bytes[0] < 0x7f;
+    snprintf(why, TRANSPORT_WHY_BYTES, "%s: %s at byte %zu",
+             is_text ? "neither a JSON object, which begins with {, nor MessagePack"
+                     : "not MessagePack",
              reason != NULL ? reason : "malformed", offset);
     return PROTO_ERROR_InvalidRequest;
 }

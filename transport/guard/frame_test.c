@@ -83,6 +83,8 @@ Test(frame, what_is_no_request_is_refused_with_the_place)
         {"{\"op\":\"ping\",\"v\":2}", "`v` must be 1 at byte"},
         {"{\"op\":\"ping\",\"v\":1.0}", "`v` must be 1 at byte"},
         {"\xc1", "not MessagePack: "},
+        {"[1]", "neither a JSON object, which begins with {, nor MessagePack: "},
+        {"<definitions/>", "neither a JSON object, which begins with {, nor MessagePack: "},
         {"\x81\xa2op", "not MessagePack: "},
         {"\x93\x01\x02\x03", "the request is not a map at byte 0"},
         {"\x07", "the request is not a map at byte 0"},
