@@ -283,6 +283,15 @@ static void check_loop(const struct engine_node *node, struct engine_report *rep
     }
 }
 
+/* An event sub-process does not begin by itself, nor does what has only incoming flows. */
+static void check_inside(const struct engine_node *node, struct engine_report *report)
+{
+    if (node->children.count > 0 && node->starts.count == 0 && !node->triggered_by_event) {
+        engine_lint_problem(report, ENGINE_WARNING, "no-start-event", node,
+                            "has nothing to start with: the execution fails when it comes here");
+    }
+}
+
 static void check_starts(const struct engine_process *process, struct engine_report *report)
 {
     bool has_start = process->is_global_task;
@@ -317,6 +326,7 @@ enum result engine_lint(const struct engine_process *process, struct lint_option
         check_cancel(process, node, options, report);
         check_compensation(process, node, report);
         check_loop(node, report);
+        check_inside(node, report);
         if (options.is_sound) {
             check_default(process, node, report);
         }

@@ -356,6 +356,14 @@ Test(lint, what_compensates_nothing_is_warned_of)
 #undef UNDOES
 }
 
+Test(lint, a_sub_process_that_cannot_begin_is_warned_of)
+{
+    expect_warning(SAMPLE(START "<subProcess id='x'><subProcess id='h' triggeredByEvent='true'>"
+                                "<startEvent id='hs'><signalEventDefinition/></startEvent>"
+                                "</subProcess></subProcess>" FLOW("f", "s", "x")),
+                   "no-start-event", "x");
+}
+
 Test(lint, a_loop_that_nothing_counts_or_ends_is_warned_of)
 {
     expect_warning(
