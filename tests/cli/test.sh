@@ -65,6 +65,28 @@ for wrong in '"state": 24' '"status": "Error"' '"lifecycle": "Failed"' '"trace":
 done
 fails_with "$modules, \"steps\": [{\"expect\": {\"waiting\": [\"m\"]}}]" "step 1: waiting: expected [\"m\"], got [\"u\"]"
 
+it "no replies, and null, say nothing; one reply may stand without a list"
+holds_with '"modules": {"pay": {"execution": {"paid": 1}}}, "steps": [{"callback": {}}], "expect": {"execution": {"paid": 1}}'
+holds_with '"modules": {"pay": []}, "start": null, "steps": [{"callback": null}], "expect": {"waiting": ["t"], "logs": []}'
+holds_with '"modules": {"pay": [null]}, "steps": [{"callback": {}}], "expect": {"waiting": ["t"]}'
+
+it "a message is kept as long as it is said"
+cat >"$scratch/late.bpmn" <<'END'
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <message id="m" name="paid"/>
+  <process id="late" isExecutable="true">
+    <startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="t"/>
+    <intermediateCatchEvent id="t"><timerEventDefinition><timeDuration>PT10M</timeDuration></timerEventDefinition></intermediateCatchEvent>
+    <sequenceFlow id="g" sourceRef="t" targetRef="r"/><receiveTask id="r" messageRef="m"/>
+    <sequenceFlow id="h" sourceRef="r" targetRef="b"/><endEvent id="b"/>
+  </process>
+</definitions>
+END
+for pair in '"ttl": "PT11M"=b' '"ttl": "PT9M"=r' '"ttlMs": 660000=b' '"ttlMs": 540000=r'; do
+    holds_with "\"with\": [], \"definition\": \"late.bpmn\", \"steps\": [{\"message\": {\"name\": \"paid\", ${pair%=*}}}, {\"advance\": \"PT10M\"}],
+  \"expect\": {\"visited\": {\"${pair#*=}\": 1, \"b\": $([ "${pair#*=}" = b ] && echo 1 || echo 0)}}"
+done
+
 it "operator verbs, and a step that is refused"
 holds_with '"steps": [{"op": "suspend", "expect": {"lifecycle": "Suspended"}}, {"op": "resume", "expect": {"lifecycle": "WaitingForHuman"}},
   {"op": "abort", "expect": {"status": "Stopped", "error": "Aborted"}}, {"callback": {}, "expect": {"error": "AlreadyFinished"}},
@@ -83,7 +105,8 @@ is_refused '"steps": [{"message": {"name": "m", "key": 1}}]' 'step 1: "key" is n
 is_refused '"steps": [{"signal": "go"}]' 'step 1: signal must be an object'
 is_refused '"steps": [{"op": "suspend", "advance": "PT1S"}]' 'step 1: a step does one thing'
 is_refused '"steps": {"advance": "PT1S"}' 'steps must be a list'
-is_refused '"modules": {"pay": {"status": 200}}' 'modules: "pay" wants a list of replies, each an object'
+is_refused '"modules": {"pay": "200"}' 'modules: "pay" wants a list of replies, each an object'
+is_refused '"modules": {"pay": [200]}' 'modules: "pay" wants a list of replies, each an object'
 fails_with '"expect": {"stat": 3}' 'at the end: "stat" cannot be expected'
 printf '{"name": "no definition"}' >"$scratch/none.json"
 run test "$scratch/none.json"

@@ -60,11 +60,13 @@ static bool play_callback(struct play *play, struct span value)
     return play_input(play, &input);
 }
 
-static bool play_ttl(struct play *play, struct span text, int64_t *ttl_ms)
+/* `ttl`, a duration, or `ttlMs` as in a request. */
+static bool play_ttl(struct play *play, struct span message, int64_t *ttl_ms)
 {
+    struct span text = wire_string_or(wire_find_text(message, "ttl"), "");
     struct engine_duration duration;
     const char *reason;
-    *ttl_ms = -1;
+    *ttl_ms = wire_int_or(wire_find_text(message, "ttlMs"), -1);
     if (text.count == 0) {
         return true;
     }
@@ -102,8 +104,7 @@ static bool play_published(struct play *play, struct span value, bool is_signal)
     if (message.name.count == 0) {
         return fail_step(play, is_signal ? "signal" : "message", span_text("has no name"));
     }
-    return play_ttl(play, wire_string_or(wire_find_text(value, "ttl"), ""), &ttl_ms) &&
-           stage_publish(&play->stage, &message, ttl_ms);
+    return play_ttl(play, value, &ttl_ms) && stage_publish(&play->stage, &message, ttl_ms);
 }
 
 static bool play_verb(struct play *play, struct span value, struct span step)

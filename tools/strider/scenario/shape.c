@@ -26,7 +26,7 @@ static const struct shape step_shape = {
     {"advance", "callback", "message", "signal", "op", "crash", "expect", "taskId", NULL}};
 static const struct shape action_shapes[] = {
     {"callback", {"taskId", "sequence", "payload", "output", "error", NULL}},
-    {"message", {"name", "correlationKey", "payload", "ttl", NULL}},
+    {"message", {"name", "correlationKey", "payload", "ttl", "ttlMs", NULL}},
     {"signal", {"name", "payload", NULL}},
 };
 
@@ -52,9 +52,15 @@ static struct span place(const struct check *check)
     return check->step == 0 ? span_text("") : arena_format(check->arena, "step %u: ", check->step);
 }
 
+/* null is as good as absent, as in a request. */
+static bool is_given(struct span value)
+{
+    return value.count > 0 && !wire_is(value, WIRE_NIL);
+}
+
 static enum result check_map(const struct check *check, const struct shape *shape, struct span map)
 {
-    if (map.count > 0 && !wire_is(map, WIRE_MAP)) {
+    if (is_given(map) && !wire_is(map, WIRE_MAP)) {
         *check->problem = arena_format(check->arena, "%s: %.*s%s must be an object", check->file,
                                        SPAN_ARG(place(check)), shape->path);
         return RESULT_INVALID;
@@ -93,19 +99,19 @@ static enum result check_step(const struct check *check, struct span step)
     return result;
 }
 
-/* Each name has its list of replies. */
+/* Each name has its list of replies, or the one that it always gets. */
 static enum result check_modules(const struct check *check, struct span modules)
 {
-    bool sound = modules.count == 0 || wire_is(modules, WIRE_MAP);
+    bool sound = !is_given(modules) || wire_is(modules, WIRE_MAP);
     struct wire_map_walk walk = wire_map_begin(modules);
     struct span name = SPAN_EMPTY;
     struct span replies;
     while (sound && wire_map_next(&walk, &name, &replies)) {
         struct wire_map_walk inner = wire_array_begin(replies);
         struct span reply;
-        sound = wire_is(replies, WIRE_ARRAY) && wire_count(replies) > 0;
+        sound = !is_given(replies) || wire_is(replies, WIRE_ARRAY) || wire_is(replies, WIRE_MAP);
         while (sound && wire_array_next(&inner, &reply)) {
-            sound = wire_is(reply, WIRE_MAP);
+            sound = !is_given(reply) || wire_is(reply, WIRE_MAP);
         }
     }
     if (!sound) {
@@ -128,7 +134,7 @@ enum result scenario_check_shape(const char *file, struct span scenario, struct 
     if (result == RESULT_OK) {
         result = check_modules(&check, wire_find_text(scenario, "modules"));
     }
-    if (result == RESULT_OK && steps.count > 0 && !wire_is(steps, WIRE_ARRAY)) {
+    if (result == RESULT_OK && is_given(steps) && !wire_is(steps, WIRE_ARRAY)) {
         *problem = arena_format(arena, "%s: steps must be a list", file);
         return RESULT_INVALID;
     }

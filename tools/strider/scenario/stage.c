@@ -294,6 +294,9 @@ static bool add_call(struct stage *stage, const struct proto_call *call)
     }
     uint32_t count = wire_is(list, WIRE_ARRAY) ? wire_count(list) : 0;
     struct span reply = count > 0 ? wire_at(list, number < count ? number : count - 1) : list;
+    if (!wire_is(reply, WIRE_MAP)) {
+        reply = SPAN_EMPTY; /* no replies, or null: done, with nothing to say */
+    }
     struct span after = wire_string_or(wire_find_text(reply, "after"), "");
     int64_t due_ms = stage->now_ms;
     if (after.count > 0) {
