@@ -88,7 +88,8 @@ static void add_node_edges(const struct engine_process *process, const struct en
     for (uint32_t i = 0; direction == LINT_FORWARD && i < node->boundaries.count; i++) {
         edge(builder, node->index, node->boundaries.at[i]);
     }
-    if (node->kind == ENGINE_START_EVENT) {
+    /* What a message begins, or undoes an activity, no flow leads to. */
+    if (node->kind == ENGINE_START_EVENT || node->for_compensation || node->instantiate) {
         edge(builder, graph->entry, node->index);
     }
     add_start_edges(process, node->starts, graph, builder);

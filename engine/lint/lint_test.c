@@ -364,6 +364,23 @@ Test(lint, a_sub_process_that_cannot_begin_is_warned_of)
                    "no-start-event", "x");
 }
 
+Test(lint, the_way_on_from_a_handler_or_an_instantiating_task_is_reached)
+{
+    static const char file[] = SAMPLE(START TASK(
+        "t") "<boundaryEvent id='b' attachedToRef='t'><compensateEventDefinition/>"
+             "</boundaryEvent><userTask id='h' isForCompensation='true'/>"
+             "<association id='a' sourceRef='b' targetRef='h'/>"
+             "<boundaryEvent id='e' attachedToRef='h'><errorEventDefinition/>"
+             "</boundaryEvent>" TASK("rescue") "<receiveTask id='r' instantiate='true'/>" TASK(
+                 "next") FLOW("f", "s", "t") FLOW("g", "e", "rescue") FLOW("i", "r", "next"));
+    struct sample sample = sample_read_bytes(span_text(file), false);
+    cr_expect_eq(sample.result, RESULT_OK, "%s", sample_text(&sample));
+    cr_expect_null(sample_problem(&sample, "unreachable", "rescue"));
+    cr_expect_null(sample_problem(&sample, "unreachable", "e"));
+    cr_expect_null(sample_problem(&sample, "unreachable", "next"));
+    sample_free(&sample);
+}
+
 Test(lint, a_loop_that_nothing_counts_or_ends_is_warned_of)
 {
     expect_warning(
