@@ -46,6 +46,38 @@ exits 0
 says "$id"
 says '"clerk"'
 
+it "has an option for each filter of its lists"
+run tasks --process order --assignee clerk --group sales --execution "$id" --task approve --limit 5
+says "$id"
+for filter in "--group nobody" "--assignee nobody" "--execution none" "--task received" "--process none"; do
+    run tasks $filter
+    exits 0
+    check "tasks $filter" lacks "$out" "$id"
+done
+run definitions --project shop --process order
+says '"order"'
+for filter in "--project none" "--process none"; do
+    run definitions $filter
+    exits 0
+    check "definitions $filter" lacks "$out" '"order"'
+done
+lists_it() {
+    local end=$((SECONDS + 30))
+    until run list "$@" && holds "$out" "$id"; do
+        [ $SECONDS -lt $end ] || return 1
+    done
+}
+check "list" lists_it --status Waiting --lifecycle WaitingForHuman --process order --workspace shop --project shop --since 2020-01-01T00:00:00Z --limit 5
+for filter in "--status Error" "--lifecycle Failed" "--process none" "--workspace none" "--project none" "--since 2999-01-01T00:00:00Z" \
+    "--ended-before 2020-01-01T00:00:00Z"; do
+    run list $filter
+    exits 0
+    check "list $filter" lacks "$out" "$id"
+done
+run list --status waiting
+exits 1
+complains "status must be"
+
 it "shows the execution with what is asked for"
 run get "$id" --include payloads,map
 exits 0
