@@ -109,6 +109,7 @@ static int run_core(struct bench *bench)
         &writer, "process",
         "tasks10, one thread, step blobs encoded, audit messages made, no front, no journal");
     wire_pair_int(&writer, "stepsPerSecond", (int64_t)((double)engine.steps / engine.seconds));
+    wire_pair_int(&writer, "peakRssBytes", (int64_t)child_peak_rss(getpid()));
     wire_pair_int(&writer, "blobBytesPerExecution",
                   (int64_t)(engine.blob_bytes / (engine.executions ? engine.executions : 1)));
     wire_write_text(&writer, "ceiling");
@@ -117,7 +118,7 @@ static int run_core(struct bench *bench)
     wire_pair_int(&writer, "throughput", (int64_t)ceiling);
     wire_write_text(&writer, "ratio");
     wire_write_decimal(&writer, ratio_text(&bench->arena, executions / ceiling));
-    wire_close_map(&writer, mark, pairs + 6);
+    wire_close_map(&writer, mark, pairs + 7);
     print_line(bench, wire_writer_span(&writer));
     return 0;
 }
