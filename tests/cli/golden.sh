@@ -33,6 +33,7 @@ for golden in "$root"/tests/golden/*.tar.gz; do
     exits 0
     member status '"Completed"'
     run list
+    member 'every row in executions satisfies row.state instance of number' true
     says ended-1
     run start golden --id ended-1
     exits 1
