@@ -221,6 +221,31 @@ void contract_odbc_goes_on_making_tables_that_were_half_made(const struct contra
     index->ops->close(index);
 }
 
+/* As the first tables were made. */
+void contract_odbc_takes_tables_whose_state_was_a_text(const struct contract_odbc *server)
+{
+    struct odbc_subject odbc = subject_new(server);
+    struct storage_index *index = odbc_open(&odbc.subject);
+    index->ops->close(index);
+    cr_assert(run_sql(server, server->port, odbc.base,
+                      server->transactional
+                          ? "ALTER TABLE ExecutionAudits ALTER COLUMN State TYPE TEXT"
+                          : "ALTER TABLE ExecutionAudits MODIFY State VARCHAR(255)"));
+
+    index = odbc_open(&odbc.subject);
+    cr_assert_eq(apply_json(index, "{\"executionId\":\"e\",\"revision\":1,\"state\":3}", 5),
+                 RESULT_OK);
+    cr_assert_eq(apply_json(index, "{\"executionId\":\"e\",\"revision\":2,\"state\":40}", 6),
+                 RESULT_OK);
+    struct arena arena;
+    struct span row;
+    arena_init(&arena, 4096, 1u << 20);
+    cr_assert_eq(index->ops->row(index, span_text("e"), &arena, &row), RESULT_OK);
+    cr_assert_eq(wire_int_or(wire_find_text(row, "state"), -1), 40);
+    arena_release(&arena);
+    index->ops->close(index);
+}
+
 void contract_odbc_refuses_tables_of_a_later_version(const struct contract_odbc *server)
 {
     struct odbc_subject odbc = subject_new(server);

@@ -27,6 +27,7 @@ void contract_odbc_index(const struct contract_odbc *server,
     X(keeps_long_and_many_byte_texts)                                                              \
     X(has_the_tables_and_columns_that_others_rely_on)                                              \
     X(goes_on_making_tables_that_were_half_made)                                                   \
+    X(takes_tables_whose_state_was_a_text)                                                         \
     X(refuses_tables_of_a_later_version)                                                           \
     X(denies_wrong_credentials_and_tells_no_secret)                                                \
     X(names_a_missing_driver)                                                                      \
