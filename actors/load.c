@@ -19,6 +19,14 @@ static void add_problems(struct arena *arena, const struct engine_report *report
     }
 }
 
+/* A folder of projects may hold many files of one name. */
+static void name_project(struct engine_report *report, const struct actor_project *project,
+                         struct arena *arena)
+{
+    report->file =
+        arena_format(arena, "%.*s/%.*s", SPAN_ARG(project->project), SPAN_ARG(report->file));
+}
+
 static enum result check_file(const struct actor_library *library,
                               const struct actor_project *project,
                               const struct actor_project_file *file, struct arena *arena,
@@ -28,6 +36,7 @@ static enum result check_file(const struct actor_library *library,
     struct engine_definition *definition = NULL;
     struct actor_clock clock = {0};
     engine_report_init(&report, file->name);
+    name_project(&report, project, arena);
     enum result result = engine_read(file->name, file->content, &report, &definition);
     if (result == RESULT_OK) {
         actor_schedule_check(library, project->project, definition, actor_clock_now(&clock).unix_ms,
@@ -50,6 +59,7 @@ static enum result check_with(struct actor_library *library, const struct actor_
                                      .environment = project->environment,
                                      .modules = project->modules};
     enum result worst = actor_library_set_project(library, &settings, &report);
+    name_project(&report, project, arena);
     add_problems(arena, &report, problems);
     engine_report_release(&report);
     for (size_t i = 0; i < project->definition_count; i++) {

@@ -111,6 +111,16 @@ printf '{\n"projectId": }' >"$scratch/project/project.json"
 run serve --data "$scratch/data" --listen "$url" --admin off --project "$scratch/project"
 exits 2
 complains "$scratch/project/project.json:2:"
+mkdir "$scratch/several" "$scratch/several/one" "$scratch/several/two"
+printf '<broken' | tee "$scratch/several/one/a.bpmn" >"$scratch/several/two/a.bpmn"
+printf '{"projectId": "first"}' >"$scratch/several/one/project.json"
+printf '{"projectId": "second"}' >"$scratch/several/two/project.json"
+printf '{"modules": [{}]}' >"$scratch/several/two/modules.json"
+run serve --data "$scratch/data" --listen "$url" --admin off --project "$scratch/several"
+exits 2
+complains 'first/a.bpmn:1:1: error'
+complains 'second/a.bpmn:1:1: error'
+complains 'second/modules.json: error: modules[0]: needs taskTypes'
 run serve --data "$scratch/data" --listen "$url" --admin off --project "$scratch/none"
 exits 2
 complains "$scratch/none: No such file or directory"
