@@ -167,6 +167,12 @@ member 'list[1].ok' true
 member 'list[1].processes[1].id' '"order"'
 run validate "$root/examples/order"
 exits 0
+says "$root/examples/order/order.bpmn: ok"
+says "$root/examples/order/modules.json: ok"
+run validate "$root/examples/"
+exits 0
+says "$root/examples/discount/quote.bpmn: ok"
+says "$root/examples/order/order.bpmn: ok"
 
 it "validate names file, line and rule of what it refuses"
 cat >"$scratch/broken.bpmn" <<'END'

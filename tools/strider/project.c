@@ -188,6 +188,7 @@ static enum result add_project(struct cli_projects *projects, const char *folder
                       PROJECTS_ARENA_BYTES);
     }
     project->definitions = definitions;
+    projects->folders[projects->count] = arena_copy(&projects->arena, span_text(folder));
     enum result result = RESULT_OK;
     for (int i = 0; i < count && result == RESULT_OK; i++) {
         result = add_file(projects, folder, names[i]->d_name, project, definitions);
@@ -216,11 +217,13 @@ static enum result add_subfolders(struct cli_projects *projects, const char *fol
     struct dirent **names;
     int count = scandir(folder, &names, is_visible, alphasort);
     size_t before = projects->count;
+    size_t length = strlen(folder);
+    length -= length > 1 && folder[length - 1] == '/';
     enum result result = RESULT_OK;
     for (int i = 0; i < count && result == RESULT_OK; i++) {
         char path[PATH_BYTES];
         struct stat status;
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+        snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, names[i]->d_name);
         if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
             continue;
         }

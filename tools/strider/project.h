@@ -13,6 +13,7 @@
 struct cli_projects {
     struct arena arena; /* holds all below */
     struct actor_project *projects;
+    struct span folders[CLI_PROJECTS_MAX]; /* where each was read */
     size_t count;
     size_t definition_count; /* of all */
     char problem[512];

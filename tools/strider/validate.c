@@ -214,16 +214,26 @@ static void validate_file(struct validation *validation, const char *path)
     engine_report_release(&report);
 }
 
-static void validate_project(struct validation *validation, const struct actor_project *project)
+static struct span path_in(struct cli_projects *projects, struct span folder, struct span name)
 {
+    bool ends = folder.count > 0 && folder.bytes[folder.count - 1] == '/';
+    return arena_format(&projects->arena, "%.*s%s%.*s", SPAN_ARG(folder), ends ? "" : "/",
+                        SPAN_ARG(name));
+}
+
+static void validate_project(struct validation *validation, struct cli_projects *projects,
+                             size_t index)
+{
+    const struct actor_project *project = &projects->projects[index];
+    struct span folder = projects->folders[index];
     struct engine_report report;
     for (size_t i = 0; i < project->definition_count; i++) {
-        engine_report_init(&report, project->definitions[i].name);
+        engine_report_init(&report, path_in(projects, folder, project->definitions[i].name));
         validate_definition(validation, project->definitions[i].content, &report);
         engine_report_release(&report);
     }
     if (project->modules.count > 0) {
-        engine_report_init(&report, span_text("modules.json"));
+        engine_report_init(&report, path_in(projects, folder, span_text("modules.json")));
         validate_modules(validation, project, &report);
         engine_report_release(&report);
     }
@@ -239,7 +249,7 @@ static void validate_folder(struct validation *validation, const char *folder)
         cli_complain("validate", CLI_FAILED, "%s", projects.problem);
     }
     for (size_t i = 0; i < projects.count; i++) {
-        validate_project(validation, &projects.projects[i]);
+        validate_project(validation, &projects, i);
     }
     cli_projects_release(&projects);
 }
