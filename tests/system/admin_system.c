@@ -438,6 +438,9 @@ static void who_may_ask(void)
     char error[256];
     CHECK_INT(transport_admin_open(&options, &admin, error), RESULT_DENIED);
     CHECK_HAS(span_text(error), "auth.tokens");
+    options.url = "127.0.0.1:7780";
+    CHECK_INT(transport_admin_open(&options, &admin, error), RESULT_INVALID);
+    CHECK_HAS(span_text(error), "http://HOST:PORT");
     int taken = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t count = sizeof address;

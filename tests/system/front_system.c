@@ -216,6 +216,7 @@ static void places_to_listen_are_checked(void)
         enum result result;
         const char *says;
     } rows[] = {
+        {"127.0.0.1:7070", RESULT_INVALID, "ipc:///PATH or tcp://HOST:PORT"},
         {"tcp://0.0.0.0:0", RESULT_DENIED, "auth.tokens"},
         {"tcp://*:0", RESULT_DENIED, "auth.tokens"},
         {"ws://[::]:0/x", RESULT_DENIED, "auth.tokens"},

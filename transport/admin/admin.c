@@ -57,6 +57,10 @@ enum result transport_admin_open(const struct transport_admin_options *options,
     ASSERT(options->request_bytes_max > 0 && options->timeout_ms > 0);
     ASSERT(options->page.html.count == 0 || options->page.policy != NULL);
     *out = NULL;
+    if (strstr(options->url, "://") == NULL) {
+        snprintf(error, 256, "\"%s\" is no address: it must be http://HOST:PORT", options->url);
+        return RESULT_INVALID;
+    }
     if (options->token_count == 0 && !transport_url_is_local(options->url)) {
         snprintf(error, 256,
                  "%s reaches beyond this machine: set auth.tokens, or listen on 127.0.0.1",

@@ -24,6 +24,11 @@ enum result front_listening_check(const struct transport_front_options *options,
 {
     for (size_t index = 0; index < options->url_count; index++) {
         const char *url = options->urls[index];
+        if (strstr(url, "://") == NULL) {
+            snprintf(error, 256, "\"%s\" is no address: it must be ipc:///PATH or tcp://HOST:PORT",
+                     url);
+            return RESULT_INVALID;
+        }
         if (options->token_count == 0 && !transport_url_is_local(url)) {
             snprintf(
                 error, 256,
