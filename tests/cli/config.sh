@@ -101,6 +101,17 @@ run serve --data "$scratch/data" --listen "$url" --admin http://0.0.0.0:0
 exits 1
 complains "admin.listen:"
 
+it "a folder of projects may be empty yet, but not hold something else"
+mkdir "$scratch/empty" "$scratch/else"
+start_engine --project "$scratch/empty"
+stop_engine TERM
+exits 0
+complains SERVE-NO-PROJECT
+echo x >"$scratch/else/notes.txt"
+run serve --data "$scratch/data" --project "$scratch/else" --listen "$url" --admin off
+exits 2
+complains "$scratch/else: no project here"
+
 it "a broken project is refused at start, by file and line"
 mkdir "$scratch/project"
 printf '{\n"projectId": "a",\n"projectID": 1}' >"$scratch/project/project.json"

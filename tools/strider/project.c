@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "proto/base/limits.h"
+#include "proto/log.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "tools/strider/input.h"
@@ -239,7 +240,10 @@ static enum result add_subfolders(struct cli_projects *projects, const char *fol
     if (count >= 0) {
         free_names(names, count);
     }
-    if (result == RESULT_OK && projects->count == before) {
+    if (result == RESULT_OK && count == 0) {
+        /* As a container's or a package's folder is at first; one with other files is a mistake. */
+        log_line(LOG_WARN, "SERVE-NO-PROJECT", "folder=\"%s\"", folder);
+    } else if (result == RESULT_OK && projects->count == before) {
         return refuse(projects, "%s: no project here (project.json, modules.json or *.bpmn)",
                       folder);
     }
