@@ -30,6 +30,7 @@
 #include "actors/waiter.h"
 #include "audit/amqp/amqp.h"
 #include "audit/file/file.h"
+#include "perf/spike.h"
 #include "proto/record.h"
 #include "proto/wire/json.h"
 #include "proto/wire/writer.h"
@@ -114,13 +115,6 @@ static double now_s(void)
 }
 
 /* Of this process: the servers' is not in it. */
-static double cpu_s(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
-
 /* ---- messages ---- */
 
 /* Two of each execution: started, and completed with its logs. */
@@ -413,7 +407,7 @@ static double run_consumer(struct target *target)
     struct audit_source_options options = {.window = SOURCE_WINDOW, .owner.sink = &loop.sink};
     must(audit_file_bus_open(path, &aside_options, &aside, reason) == RESULT_OK, reason);
     double begin_s = now_s();
-    double begin_cpu_s = cpu_s();
+    double begin_cpu_s = spike_cpu_s();
     must(audit_amqp_source_open(&amqp, &options, &source, reason) == RESULT_OK, reason);
     struct actor_consumer_options made = {
         .source = source, .aside = aside, .open = open_index, .owner = target->connection};
@@ -428,7 +422,7 @@ static double run_consumer(struct target *target)
     double seconds = now_s() - begin_s;
     must(actor_count_read(&counters->written) >= messages, "the consumer hangs");
     fprintf(stderr, "(%llu transactions, %.2f s of processor)\n",
-            (unsigned long long)actor_count_read(&counters->applies), cpu_s() - begin_cpu_s);
+            (unsigned long long)actor_count_read(&counters->applies), spike_cpu_s() - begin_cpu_s);
     actor_loop_stop(&loop);
     source->ops->close(source);
     aside->ops->close(aside);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "perf/load.h"
+#include "perf/spike.h"
 #include "proto/message.h"
 #include "storage/azure/azure.h"
 #include "storage/s3/s3.h"
@@ -36,18 +37,7 @@ static char *body;
 
 static void must(bool holds, const char *what)
 {
-    if (!holds) {
-        fprintf(stderr, "put_spike: %s\n", what);
-        server_remove(&server);
-        _exit(1);
-    }
-}
-
-static double cpu_s(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    spike_must("put_spike", &server, holds, what);
 }
 
 static void name_of(uint32_t number, char out[64])
@@ -64,7 +54,7 @@ struct cost {
 static struct cost cost_since(uint64_t begin_us, double begin_cpu_s)
 {
     return (struct cost){.seconds = (double)(load_now_us() - begin_us) / 1e6,
-                         .cpu_seconds = cpu_s() - begin_cpu_s};
+                         .cpu_seconds = spike_cpu_s() - begin_cpu_s};
 }
 
 /* ---- the bare loop ---- */
@@ -127,7 +117,7 @@ static struct cost run_bare(uint32_t size, uint32_t count)
     uint32_t begun = 0;
     uint32_t done = 0;
     uint64_t begin_us = load_now_us();
-    double begin_cpu_s = cpu_s();
+    double begin_cpu_s = spike_cpu_s();
     for (int i = 0; i < IN_FLIGHT; i++) {
         easies[i] = bare_easy(size, headers);
         if (begun < count) {
@@ -206,7 +196,7 @@ static struct cost run_ours(struct storage_blob *blob, struct ev_loop *loop, uin
     static struct uploads uploads;
     uploads = (struct uploads){.loop = loop, .blob = blob, .size = size, .count = count};
     uint64_t begin_us = load_now_us();
-    double begin_cpu_s = cpu_s();
+    double begin_cpu_s = spike_cpu_s();
     for (int i = 0; i < BATCHES; i++) {
         uploads.batches[i].sink.send = on_stored;
         uploads.batches[i].uploads = &uploads;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "perf/load.h"
+#include "perf/spike.h"
 #include "proto/base/span.h"
 #include "proto/message.h"
 #include "storage/redis/redis.h"
@@ -35,18 +36,7 @@ static char value[BYTES_MAX + 1];
 
 static void must(bool holds, const char *what)
 {
-    if (!holds) {
-        fprintf(stderr, "redis_spike: %s\n", what);
-        server_remove(&server);
-        _exit(1);
-    }
-}
-
-static double cpu_s(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    spike_must("redis_spike", &server, holds, what);
 }
 
 /* ---- ours ---- */
@@ -166,12 +156,12 @@ static void measure(const char *program, const char *url, const struct round *ro
     double bare_s = 0;
     open_ours(&asker, url, round->ttl_ms);
     (void)run_ours(&asker, round, 1); /* the connection is up */
-    double used_s = cpu_s();
+    double used_s = spike_cpu_s();
     for (uint32_t i = 0; i < rounds; i++) {
         bare_s += run_benchmark(program, round, count);
         ours_s += run_ours(&asker, round, count);
     }
-    used_s = cpu_s() - used_s;
+    used_s = spike_cpu_s() - used_s;
     close_ours(&asker);
     double all = (double)count * rounds;
     printf("{\"what\":\"redis adapter beside redis-benchmark\",\"bytes\":%u,\"depth\":%u,"
