@@ -40,8 +40,12 @@ bool transport_socket_close(nng_socket socket, uint32_t wait_ms)
         nng_close(socket);
         return true;
     }
-    pthread_detach(thread);
     bool closed = wait_closed(closing, wait_ms);
+    if (closed) {
+        pthread_join(thread, NULL); /* NNG may be ended after this, and its thread must be done */
+    } else {
+        pthread_detach(thread);
+    }
     closing_leave(closing);
     return closed;
 }
