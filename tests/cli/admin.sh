@@ -223,6 +223,13 @@ post_start() {
         kill -0 "$poster" 2>/dev/null || return 1
     done
 }
+# until_stopping: the engine says that it takes no more.
+until_stopping() {
+    local end=$((SECONDS + 30))
+    until http GET /readyz && [ "$code" = 503 ]; do
+        [ $SECONDS -lt $end ] || return 1
+    done
+}
 # answered ID: waits for the answer and keeps it as `http` does.
 answered() {
     wait "$poster"
@@ -237,7 +244,8 @@ start_with_admin --project "$scratch/projects"
 kill -STOP "$modules_pid"
 check "the start is under way" post_start in-time
 kill -TERM "$engine_pid"
-check "the engine stops" await "$scratch/engine.log" SERVE-STOPPING
+check "the engine stops" until_stopping
+says draining
 http POST /v1/executions '{"process":"order","workspaceId":"shop","projectId":"shop"}'
 answers 503
 member error.code '"ShuttingDown"'
