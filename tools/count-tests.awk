@@ -10,6 +10,19 @@ function number_after(text, word,    rest) {
 
 function blame(name, what) { printf "FAILED %s: %s\n", name, what }
 
+# What a program said of its failures, or with a crash and the like its last words: whoever sees only this output sees why.
+function keep_words(key, line) {
+    last[key, ++lines[key]] = line
+    delete last[key, lines[key] - WORDS]
+    if (line ~ /FAILED|^not ok |^\[----\]|Sanitizer|runtime error: |assert/) quote[key] = WORDS
+    if (quote[key]-- > 0 && quoted[key] < 3 * WORDS) why[key, ++quoted[key]] = line
+}
+
+function tell_words(key,    i) {
+    for (i = 1; i <= quoted[key]; i++) print "    " why[key, i]
+    for (i = lines[key] - WORDS + 1; quoted[key] == 0 && i <= lines[key]; i++) if (i > 0) print "    " last[key, i]
+}
+
 # A plain program made checks (thousands, in loops): what counts is the cases it named ("- name" lines), or the program itself.
 function count_cases(key,    all) {
     all = cases[key] > 0 ? cases[key] : 1
@@ -36,9 +49,15 @@ function finish(id, name, verdict,    p, f, s, key) {
         blame(name, reports[key] " sanitizer report(s), see " FILENAME)
         if (f == 0) { f = 1; if (p > 0) p-- }
     }
+    if (f > 0) {
+        if (verdict != "Failed") print "    " verdict
+        tell_words(key)
+    }
     total_passed += p; total_failed += f; total_skipped += s
     programs[FILENAME]++
 }
+
+BEGIN { WORDS = 8 }
 
 FNR == 1 { logs++; order[logs] = FILENAME; programs[FILENAME] += 0 }
 
@@ -46,6 +65,7 @@ FNR == 1 { logs++; order[logs] = FILENAME; programs[FILENAME] += 0 }
     id = $1; sub(/:$/, "", id)
     key = FILENAME SUBSEP id
     line = $0; sub(/^[0-9]+: /, "", line)
+    keep_words(key, line)
     if (line ~ /Synthesis: Tested: [0-9]+/) {
         told[key] = 1
         passed[key] += number_after(line, "Passing")

@@ -56,6 +56,14 @@ it "fails when a program checked nothing"
 verdict '1: - a' '1: 0 checks, 0 failed' '1/1 Test #1: a ...   Passed    0.10 sec'
 last "0 passed, 1 failed"
 
+it "tells what failed in the program's words, or its last ones"
+verdict '1: - a' '1: FAILED a.c:7 [a] b == c' '2: - b' '2: almost done' '1: 2 checks, 1 failed' \
+    '1/2 Test #1: one ...***Failed  0.10 sec' '2/2 Test #2: two ...***Timeout  600.00 sec'
+says "    FAILED a.c:7 [a] b == c"
+says "    timeout"
+says "    almost done"
+last "0 passed, 2 failed"
+
 it "fails when no test ran at all"
 verdict 'No tests were found!!!'
 exits 1
