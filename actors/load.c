@@ -27,7 +27,7 @@ static void name_project(struct engine_report *report, const struct actor_projec
         arena_format(arena, "%.*s/%.*s", SPAN_ARG(project->project), SPAN_ARG(report->file));
 }
 
-static enum result check_file(const struct actor_library *library,
+static enum result check_file(const struct actor_catalog *catalog,
                               const struct actor_project *project,
                               const struct actor_project_file *file, struct arena *arena,
                               struct span *problems)
@@ -39,7 +39,7 @@ static enum result check_file(const struct actor_library *library,
     name_project(&report, project, arena);
     enum result result = engine_read(file->name, file->content, &report, &definition);
     if (result == RESULT_OK) {
-        actor_schedule_check(library, project->project, definition, actor_clock_now(&clock).unix_ms,
+        actor_schedule_check(catalog, project->project, definition, actor_clock_now(&clock).unix_ms,
                              &report);
         result = report.errors > 0 ? RESULT_INVALID : RESULT_OK;
         engine_definition_free(definition);
@@ -49,8 +49,8 @@ static enum result check_file(const struct actor_library *library,
     return result;
 }
 
-/* With a library of this project alone, for its modules, `env` and zones. */
-static enum result check_with(struct actor_library *library, const struct actor_project *project,
+/* With a catalog of this project alone, for its modules, `env` and zones. */
+static enum result check_with(struct actor_catalog *catalog, const struct actor_project *project,
                               struct arena *arena, struct span *problems)
 {
     struct engine_report report;
@@ -58,13 +58,13 @@ static enum result check_with(struct actor_library *library, const struct actor_
                                      .workspace = project->workspace,
                                      .environment = project->environment,
                                      .modules = project->modules};
-    enum result worst = actor_library_set_project(library, &settings, &report);
+    enum result worst = actor_catalog_set_project(catalog, &settings, &report);
     name_project(&report, project, arena);
     add_problems(arena, &report, problems);
     engine_report_release(&report);
     for (size_t i = 0; i < project->definition_count; i++) {
         enum result result =
-            check_file(library, project, &project->definitions[i], arena, problems);
+            check_file(catalog, project, &project->definitions[i], arena, problems);
         worst = result != RESULT_OK ? result : worst;
     }
     return worst;
@@ -79,12 +79,12 @@ static enum result check_project(const struct actor_project *project, actor_zone
                          SPAN_ARG(*problems), SPAN_ARG(project->project));
         return RESULT_INVALID;
     }
-    struct actor_library library;
-    enum result result = actor_library_init(&library, read_zone);
+    struct actor_catalog catalog;
+    enum result result = actor_catalog_init(&catalog, read_zone);
     if (result == RESULT_OK) {
-        result = check_with(&library, project, arena, problems);
+        result = check_with(&catalog, project, arena, problems);
     }
-    actor_library_release(&library);
+    actor_catalog_release(&catalog);
     return result;
 }
 

@@ -15,7 +15,7 @@ enum { EVALUATION_BYTES_MAX = 16 << 20, TEXT_BYTES_MAX = 1024 };
 /* What an expression at a start event may know: there is no execution yet. */
 struct start_names {
     struct engine_names names;
-    const struct engine_library *library;
+    const struct engine_catalog *catalog;
     struct span environment;
     int64_t now_ms;
 };
@@ -29,8 +29,8 @@ static struct span find_name(const struct engine_names *self, struct span name)
 static const struct engine_zone *find_zone(const struct engine_names *self, struct span name,
                                            struct arena *arena)
 {
-    const struct engine_library *library = ((const struct start_names *)self)->library;
-    return library->zone(library, name, arena);
+    const struct engine_catalog *catalog = ((const struct start_names *)self)->catalog;
+    return catalog->zone(catalog, name, arena);
 }
 
 static bool read_clock(const struct engine_names *self, int64_t *unix_ms)
@@ -58,16 +58,16 @@ static enum result evaluate(const struct start_names *names,
 
 /* ---- the plan ---- */
 
-static const struct engine_zone *zone_of(const struct engine_library *library,
+static const struct engine_zone *zone_of(const struct engine_catalog *catalog,
                                          const struct engine_schedule *schedule,
                                          struct arena *arena)
 {
     bool is_named = schedule->kind == ENGINE_SCHEDULE_CRON && schedule->cron.zone.count > 0 &&
                     !span_is(schedule->cron.zone, "UTC");
-    return is_named ? library->zone(library, schedule->cron.zone, arena) : &engine_zone_utc;
+    return is_named ? catalog->zone(catalog, schedule->cron.zone, arena) : &engine_zone_utc;
 }
 
-static enum result read_plan(const struct engine_library *library, enum engine_timer_kind kind,
+static enum result read_plan(const struct engine_catalog *catalog, enum engine_timer_kind kind,
                              struct arena *arena, struct actor_plan *plan,
                              char why[ACTOR_PLAN_WHY_BYTES])
 {
@@ -77,7 +77,7 @@ static enum result read_plan(const struct engine_library *library, enum engine_t
                        reason);
         return RESULT_INVALID;
     }
-    plan->zone = zone_of(library, &plan->schedule, arena);
+    plan->zone = zone_of(catalog, &plan->schedule, arena);
     if (plan->zone == NULL) {
         struct span name = plan->schedule.cron.zone;
         (void)snprintf(why, ACTOR_PLAN_WHY_BYTES,
@@ -103,7 +103,7 @@ static enum result keep_text(struct span text, struct actor_plan *plan,
     return RESULT_OK;
 }
 
-enum result actor_plan_read(const struct engine_library *library, struct span project,
+enum result actor_plan_read(const struct engine_catalog *catalog, struct span project,
                             const struct engine_start_trigger *trigger, int64_t deployed_ms,
                             struct actor_plan *out, char why[ACTOR_PLAN_WHY_BYTES])
 {
@@ -115,14 +115,14 @@ enum result actor_plan_read(const struct engine_library *library, struct span pr
     if (trigger->value != NULL) {
         struct start_names names = {
             .names = {.find = find_name, .zone = find_zone, .clock = read_clock},
-            .library = library,
-            .environment = library->modules(library, project)->environment,
+            .catalog = catalog,
+            .environment = catalog->modules(catalog, project)->environment,
             .now_ms = deployed_ms,
         };
         result = evaluate(&names, trigger->value, &arena, &text, why);
     }
     result = result == RESULT_OK ? keep_text(text, out, why) : result;
-    result = result == RESULT_OK ? read_plan(library, trigger->timer, &arena, out, why) : result;
+    result = result == RESULT_OK ? read_plan(catalog, trigger->timer, &arena, out, why) : result;
     arena_release(&arena);
     if (result != RESULT_OK) {
         actor_plan_release(out);

@@ -13,12 +13,12 @@
 
 struct actor_plan {
     struct engine_schedule schedule;
-    const struct engine_zone *zone; /* the library's */
+    const struct engine_zone *zone; /* the catalog's */
     struct span text;               /* "0 9 * * *", "R/PT10M", "2030-01-01": own memory */
 };
 
 /* RESULT_INVALID: `why` says why it never fires. RESULT_LIMIT. Pair: actor_plan_release. */
-MUST_USE enum result actor_plan_read(const struct engine_library *library, struct span project,
+MUST_USE enum result actor_plan_read(const struct engine_catalog *catalog, struct span project,
                                      const struct engine_start_trigger *trigger,
                                      int64_t deployed_ms, struct actor_plan *out,
                                      char why[ACTOR_PLAN_WHY_BYTES]);

@@ -88,7 +88,7 @@ static void drop(struct span *span)
 
 /* ---- definitions ---- */
 
-static enum result add_to(struct actor_library *library, const struct proto_definition *definition,
+static enum result add_to(struct actor_catalog *catalog, const struct proto_definition *definition,
                           int64_t at_ms)
 {
     struct engine_report report;
@@ -99,9 +99,9 @@ static enum result add_to(struct actor_library *library, const struct proto_defi
         if (result != RESULT_OK) {
             return result;
         }
-        result = actor_library_set_project(library, &project, &report);
+        result = actor_catalog_set_project(catalog, &project, &report);
     } else {
-        result = actor_library_add(library, definition, at_ms, &report);
+        result = actor_catalog_add(catalog, definition, at_ms, &report);
     }
     engine_report_release(&report);
     return result;
@@ -112,10 +112,10 @@ static enum result add_definition(struct recovering *recovering,
 {
     const struct actor_recovery_options *options = recovering->options;
     for (uint32_t i = 0; i <= options->shard_count; i++) {
-        struct actor_library *library = i < options->shard_count
-                                            ? actor_shard_library(options->shards[i])
-                                            : actor_registry_library(options->registry);
-        enum result result = add_to(library, definition, at_ms);
+        struct actor_catalog *catalog = i < options->shard_count
+                                            ? actor_shard_catalog(options->shards[i])
+                                            : actor_registry_catalog(options->registry);
+        enum result result = add_to(catalog, definition, at_ms);
         if (result == RESULT_LIMIT) {
             return result;
         }

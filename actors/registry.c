@@ -31,7 +31,7 @@ enum stage { IDLE, COMMITTING, BROADCASTING };
 struct actor_registry {
     uint32_t magic;
     struct actor_registry_options options;
-    struct actor_library library;
+    struct actor_catalog catalog;
     struct actor_schedule *schedule;
     bool scheduled; /* what recovery brought is in the schedule */
     struct arena arena;
@@ -59,13 +59,13 @@ enum result actor_registry_new(const struct actor_registry_options *options,
     registry->magic = REGISTRY_MAGIC;
     registry->options = *options;
     arena_init(&registry->arena, 16 << 10, LIMIT_DEFINITION_BYTES * 8ul);
-    enum result result = actor_library_init(&registry->library, options->read_zone);
+    enum result result = actor_catalog_init(&registry->catalog, options->read_zone);
     if (result == RESULT_OK) {
         result =
             actor_schedule_new(&(struct actor_schedule_options){.self = options->self,
                                                                 .shards = options->shards,
                                                                 .shard_count = options->shard_count,
-                                                                .library = &registry->library,
+                                                                .catalog = &registry->catalog,
                                                                 .router = options->router},
                                &registry->schedule);
     }
@@ -85,15 +85,15 @@ void actor_registry_free(struct actor_registry *registry)
     actor_queue_clear(&registry->jobs);
     message_free(registry->job);
     actor_schedule_free(registry->schedule);
-    actor_library_release(&registry->library);
+    actor_catalog_release(&registry->catalog);
     arena_release(&registry->arena);
     registry->magic = 0;
     free(registry);
 }
 
-struct actor_library *actor_registry_library(struct actor_registry *registry)
+struct actor_catalog *actor_registry_catalog(struct actor_registry *registry)
 {
-    return &registry->library;
+    return &registry->catalog;
 }
 
 enum result actor_registry_recover_firing(struct actor_registry *registry,
@@ -274,7 +274,7 @@ static uint32_t list_source(const struct actor_registry *registry, struct wire_w
         if (process_id.count > 0 && !span_equal(process_id, process->id)) {
             continue;
         }
-        bool in_force = actor_library_newest(&registry->library, source->project, process->id) ==
+        bool in_force = actor_catalog_newest(&registry->catalog, source->project, process->id) ==
                         source->version;
         wire_write_map(writer, in_force ? 8 : 7);
         wire_pair_string(writer, "projectId", source->project);
@@ -321,7 +321,7 @@ static void list_all(const struct actor_registry *registry, struct wire_writer *
     wire_write_text(writer, key);
     size_t array = wire_open_array(writer);
     uint32_t count = 0;
-    for (const struct actor_source *source = registry->library.sources;
+    for (const struct actor_source *source = registry->catalog.sources;
          source != NULL && count < LISTED_MAX; source = source->next) {
         if (project.count == 0 || span_equal(project, source->project)) {
             count += list_one(registry, writer, source, process_id);
@@ -404,18 +404,18 @@ static uint32_t next_version(const struct actor_registry *registry,
 {
     uint32_t newest = 0;
     for (uint32_t i = 0; i < definition->process_count; i++) {
-        uint32_t version = actor_library_newest(&registry->library, registry->file.project,
+        uint32_t version = actor_catalog_newest(&registry->catalog, registry->file.project,
                                                 definition->processes[i].id);
         newest = version > newest ? version : newest;
     }
     const struct engine_dmn *dmn = definition->decisions;
     for (uint32_t i = 0; dmn != NULL && i < engine_dmn_decision_count(dmn); i++) {
-        uint32_t version = actor_library_newest_decision(&registry->library, registry->file.project,
+        uint32_t version = actor_catalog_newest_decision(&registry->catalog, registry->file.project,
                                                          engine_dmn_decision_id(dmn, i));
         newest = version > newest ? version : newest;
     }
     const struct actor_source *of_name =
-        actor_library_file(&registry->library, registry->file.project, registry->file.name);
+        actor_catalog_file(&registry->catalog, registry->file.project, registry->file.name);
     return (of_name != NULL && of_name->version > newest ? of_name->version : newest) + 1;
 }
 
@@ -453,8 +453,8 @@ static enum result check_triggers(struct actor_registry *registry,
                                   struct engine_report *report)
 {
     struct span project = registry->file.project;
-    actor_schedule_check(&registry->library, project, definition, registry->now.unix_ms, report);
-    actor_library_check_paths(&registry->library, project, definition, report);
+    actor_schedule_check(&registry->catalog, project, definition, registry->now.unix_ms, report);
+    actor_catalog_check_paths(&registry->catalog, project, definition, report);
     return report->errors > 0 ? RESULT_INVALID : RESULT_OK;
 }
 
@@ -479,7 +479,7 @@ static void deploy(struct actor_registry *registry)
     }
     struct proto_definition *file = &registry->file;
     const struct actor_source *newest =
-        actor_library_file(&registry->library, file->project, file->name);
+        actor_catalog_file(&registry->catalog, file->project, file->name);
     if (newest != NULL && span_equal(newest->content, file->content)) {
         answer_deployed(registry, newest, NULL);
         return;
@@ -536,7 +536,7 @@ static void keep_project(struct actor_registry *registry)
 {
     struct engine_report report;
     enum result result =
-        actor_library_set_project(&registry->library, &registry->job->as.project, &report);
+        actor_catalog_set_project(&registry->catalog, &registry->job->as.project, &report);
     struct span text = engine_report_text(&report, ENGINE_ERROR, &registry->arena);
     answer_done(registry, result, text, 0);
     engine_report_release(&report);
@@ -555,11 +555,11 @@ static void finish_broadcast(struct actor_registry *registry)
     }
     struct engine_report report;
     enum result result =
-        actor_library_add(&registry->library, &registry->file, registry->deployed_ms, &report);
+        actor_catalog_add(&registry->catalog, &registry->file, registry->deployed_ms, &report);
     if (result == RESULT_OK) {
-        actor_schedule_put(registry->schedule, registry->library.sources);
+        actor_schedule_put(registry->schedule, registry->catalog.sources);
         actor_count(&registry->counters.definitions, 1);
-        answer_deployed(registry, registry->library.sources, &report);
+        answer_deployed(registry, registry->catalog.sources, &report);
     } else {
         refuse(registry, PROTO_ERROR_Internal, result,
                "it is deployed, but the registry has no memory for it", SPAN_EMPTY);
@@ -662,7 +662,7 @@ static void shard_done(struct actor_registry *registry, const struct proto_messa
 static void set_project(struct actor_registry *registry)
 {
     const struct proto_project *project = &registry->job->as.project;
-    if (actor_library_has_project(&registry->library, project)) {
+    if (actor_catalog_has_project(&registry->catalog, project)) {
         answer_done(registry, RESULT_OK, SPAN_EMPTY, 0);
         return;
     }
@@ -710,7 +710,7 @@ static void admit(struct actor_registry *registry, struct proto_message *message
 /* Each process's newest version, as recovery found it. */
 static void schedule_all(struct actor_registry *registry)
 {
-    for (const struct actor_source *source = registry->library.sources; source != NULL;
+    for (const struct actor_source *source = registry->catalog.sources; source != NULL;
          source = source->next) {
         actor_schedule_put(registry->schedule, source);
     }

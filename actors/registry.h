@@ -10,9 +10,9 @@
 #ifndef ACTORS_REGISTRY_H
 #define ACTORS_REGISTRY_H
 
+#include "actors/catalog.h"
 #include "actors/clock.h"
 #include "actors/counters.h"
-#include "actors/library.h"
 #include "actors/schedule.h"
 #include "proto/message.h"
 
@@ -44,7 +44,7 @@ void actor_registry_free(struct actor_registry *registry);
  */
 uint64_t actor_registry_turn(void *registry, struct proto_message *batch, struct actor_time now);
 /* Recovery, before the first turn: where known versions are compiled into. */
-struct actor_library *actor_registry_library(struct actor_registry *registry);
+struct actor_catalog *actor_registry_catalog(struct actor_registry *registry);
 /* Recovery, before the first turn: a TRIGGER record of the table or the journal. */
 MUST_USE enum result actor_registry_recover_firing(struct actor_registry *registry,
                                                    const struct proto_record *record);

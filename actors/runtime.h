@@ -10,7 +10,7 @@
 #ifndef ACTORS_RUNTIME_H
 #define ACTORS_RUNTIME_H
 
-#include "actors/library.h"
+#include "actors/catalog.h"
 #include "audit/bus.h"
 #include "proto/base/arena.h"
 #include "proto/base/result.h"

@@ -25,7 +25,7 @@ struct row {
     struct actor_link link; /* by project and process */
     struct actor_alarm alarm;
     struct span project, process, trigger; /* own memory, behind the struct */
-    struct span node;                      /* borrowed from the library */
+    struct span node;                      /* borrowed from the catalog */
     uint32_t version;                      /* that `past.fired` counts for */
     bool in_force;
     bool fires;     /* due_ms is valid */
@@ -204,7 +204,7 @@ static void await_next(struct actor_schedule *schedule, struct row *row)
 
 /* A walk over the triggers of one process. */
 struct walk {
-    const struct actor_library *library;
+    const struct actor_catalog *catalog;
     struct arena *scratch;
     struct actor_schedule *schedule; /* NULL: only checked */
     const struct actor_source *source;
@@ -219,7 +219,7 @@ struct walk {
 static enum result read_plan(const struct walk *walk, const struct engine_start_trigger *trigger,
                              struct actor_plan *out, char why[ACTOR_PLAN_WHY_BYTES])
 {
-    return actor_plan_read(&walk->library->engine, walk->project, trigger, walk->deployed_ms, out,
+    return actor_plan_read(&walk->catalog->engine, walk->project, trigger, walk->deployed_ms, out,
                            why);
 }
 
@@ -247,14 +247,14 @@ static void check_trigger(void *owner, const struct engine_start_trigger *trigge
                       "timer \"%.*s\": %s", SPAN_ARG(id), why);
 }
 
-void actor_schedule_check(const struct actor_library *library, struct span project,
+void actor_schedule_check(const struct actor_catalog *catalog, struct span project,
                           const struct engine_definition *definition, int64_t now_ms,
                           struct engine_report *report)
 {
     struct arena scratch;
     arena_init(&scratch, 1024, ID_BYTES_MAX);
     for (uint32_t i = 0; i < definition->process_count; i++) {
-        struct walk walk = {.library = library,
+        struct walk walk = {.catalog = catalog,
                             .scratch = &scratch,
                             .project = project,
                             .process = &definition->processes[i],
@@ -306,14 +306,14 @@ static void put_trigger(void *owner, const struct engine_start_trigger *trigger)
 void actor_schedule_put(struct actor_schedule *schedule, const struct actor_source *source)
 {
     for (uint32_t i = 0; i < source->definition->process_count; i++) {
-        struct walk walk = {.library = schedule->options.library,
+        struct walk walk = {.catalog = schedule->options.catalog,
                             .scratch = &schedule->scratch,
                             .schedule = schedule,
                             .source = source,
                             .project = source->project,
                             .process = &source->definition->processes[i],
                             .deployed_ms = source->at_ms};
-        if (actor_library_newest(schedule->options.library, walk.project, walk.process->id) !=
+        if (actor_catalog_newest(schedule->options.catalog, walk.project, walk.process->id) !=
             source->version) {
             continue;
         }
@@ -359,7 +359,7 @@ static void name_execution(const struct row *row, struct execution_id *id)
 static struct proto_message *fire_message(const struct actor_schedule *schedule,
                                           const struct row *row, struct actor_time now)
 {
-    struct span workspace = actor_library_workspace(schedule->options.library, row->project);
+    struct span workspace = actor_catalog_workspace(schedule->options.catalog, row->project);
     struct proto_message *message =
         message_new(PROTO_FIRE, workspace.count + row->project.count + row->process.count +
                                     row->trigger.count + row->node.count);
@@ -534,7 +534,7 @@ void actor_schedule_write(const struct actor_schedule *schedule,
 {
     /* The scratch arena is all that changes. */
     struct actor_schedule *writable = (struct actor_schedule *)schedule;
-    struct walk walk = {.library = schedule->options.library,
+    struct walk walk = {.catalog = schedule->options.catalog,
                         .scratch = &writable->scratch,
                         .schedule = writable,
                         .process = process,

@@ -13,9 +13,9 @@
 #ifndef ACTORS_SCHEDULE_H
 #define ACTORS_SCHEDULE_H
 
+#include "actors/catalog.h"
 #include "actors/clock.h"
 #include "actors/counters.h"
-#include "actors/library.h"
 #include "actors/plan.h"
 #include "proto/message.h"
 #include "proto/record.h"
@@ -28,7 +28,7 @@ struct actor_schedule_options {
     struct proto_sink *self; /* whose turn hands FIRED back */
     struct proto_sink *const *shards;
     uint32_t shard_count;
-    const struct actor_library *library;
+    const struct actor_catalog *catalog;
     const struct actor_router *router; /* nothing fires while it takes no starts; NULL: always */
 };
 
@@ -51,7 +51,7 @@ MUST_USE enum result actor_schedule_recover(struct actor_schedule *schedule,
  * What keeps a file's timers from ever firing, as errors in the report: a zone that this system
  * does not know, an expression without a time.
  */
-void actor_schedule_check(const struct actor_library *library, struct span project,
+void actor_schedule_check(const struct actor_catalog *catalog, struct span project,
                           const struct engine_definition *definition, int64_t now_ms,
                           struct engine_report *report);
 /* The timers of its processes, as far as it is their newest version, in place of those of the older

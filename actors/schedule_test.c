@@ -20,7 +20,7 @@
     "<sequenceFlow id='f" id "' sourceRef='" id "' targetRef='t'/>"
 #define CYCLE(text) "<timeCycle>" text "</timeCycle>"
 
-static struct actor_library library;
+static struct actor_catalog catalog;
 static struct actor_schedule *schedule;
 static struct fixture_sink shard;
 static struct proto_sink *shards[1];
@@ -37,13 +37,13 @@ static enum result read_zone(struct span name, struct arena *arena, struct engin
 static void open_schedule(void)
 {
     struct actor_schedule_options options = {
-        .shards = shards, .shard_count = 1, .library = &library};
+        .shards = shards, .shard_count = 1, .catalog = &catalog};
     cr_assert_eq(actor_schedule_new(&options, &schedule), RESULT_OK);
 }
 
 static void begin(void)
 {
-    cr_assert_eq(actor_library_init(&library, read_zone), RESULT_OK);
+    cr_assert_eq(actor_catalog_init(&catalog, read_zone), RESULT_OK);
     fixture_sink_init(&shard);
     shards[0] = &shard.sink;
     answered = 0;
@@ -54,7 +54,7 @@ static void end(void)
 {
     actor_schedule_free(schedule);
     fixture_sink_clear(&shard);
-    actor_library_release(&library);
+    actor_catalog_release(&catalog);
 }
 
 TestSuite(schedule_actor, .init = begin, .fini = end);
@@ -71,14 +71,14 @@ static void add_version(uint32_t version, const char *content)
                                     .name = span_text("p.bpmn"),
                                     .content = span_text(content),
                                     .version = version};
-    cr_assert_eq(actor_library_add(&library, &file, now.unix_ms, &report), RESULT_OK);
+    cr_assert_eq(actor_catalog_add(&catalog, &file, now.unix_ms, &report), RESULT_OK);
     engine_report_release(&report);
 }
 
 static void deploy(uint32_t version, const char *content)
 {
     add_version(version, content);
-    actor_schedule_put(schedule, library.sources);
+    actor_schedule_put(schedule, catalog.sources);
 }
 
 /* What was fired since the last look. */
@@ -199,7 +199,7 @@ static void restart(const struct proto_record *known)
     if (known != NULL) {
         cr_assert_eq(actor_schedule_recover(schedule, known), RESULT_OK);
     }
-    actor_schedule_put(schedule, library.sources);
+    actor_schedule_put(schedule, catalog.sources);
 }
 
 /* As fire.c writes it. */
@@ -327,7 +327,7 @@ static void expect_check(const char *content, const char *expected)
     engine_report_init(&report, span_text("p.bpmn"));
     cr_assert_eq(engine_read(span_text("p.bpmn"), span_text(content), &report, &definition),
                  RESULT_OK);
-    actor_schedule_check(&library, span_text("default"), definition, now.unix_ms, &report);
+    actor_schedule_check(&catalog, span_text("default"), definition, now.unix_ms, &report);
     struct span text = engine_report_text(&report, ENGINE_ERROR, &arena);
     if (expected == NULL) {
         cr_expect_eq(report.errors, 0, "%.*s", SPAN_ARG(text));
@@ -370,7 +370,7 @@ Test(schedule_actor, tells_when_each_timer_is_due_and_when_it_fired)
     answer(RESULT_OK);
     wire_writer_init(&writer, &arena, 256);
 
-    actor_schedule_write(schedule, &library.sources->definition->processes[0], &writer);
+    actor_schedule_write(schedule, &catalog.sources->definition->processes[0], &writer);
 
     struct span trigger = wire_at(wire_writer_span(&writer), 0);
     const struct {

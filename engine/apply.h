@@ -9,7 +9,7 @@
 
 /*
  * RESULT_CORRUPT: the event cannot happen in this state (only bytes from outside can bring that
- * about). RESULT_NOT_FOUND: the library lacks the process version that it opens. RESULT_LIMIT: the
+ * about). RESULT_NOT_FOUND: the catalog lacks the process version that it opens. RESULT_LIMIT: the
  * execution's arena is full.
  */
 MUST_USE enum result engine_apply(struct engine_execution *execution,

@@ -84,7 +84,7 @@ enum result engine_apply_migrated(struct engine_execution *execution,
     struct engine_migration migration = {.from = execution->process, .mapping = event->value};
     struct span why;
     REQUIRE(execution->run > 0 && event->count > 0 && engine_fields_is(event->value, WIRE_MAP));
-    migration.to = execution->library->process(execution->library, execution->project,
+    migration.to = execution->catalog->process(execution->catalog, execution->project,
                                                execution->process->id, event->count);
     if (migration.to == NULL) {
         return RESULT_NOT_FOUND;

@@ -20,7 +20,7 @@ enum result engine_apply_scope_opened(struct engine_execution *execution,
     struct engine_scope *parent = engine_scope_find(execution, host->scope);
     const struct engine_process *process = parent->process;
     if (event->flags == ENGINE_SCOPE_CALLED) {
-        process = execution->library->process(execution->library, execution->project, event->text,
+        process = execution->catalog->process(execution->catalog, execution->project, event->text,
                                               event->count);
         if (process == NULL) {
             return RESULT_NOT_FOUND;

@@ -34,8 +34,8 @@ void engine_decision_begin(struct engine_decision *decision,
 
 const struct engine_modules *engine_decision_modules(const struct engine_decision *decision)
 {
-    const struct engine_library *library = decision->execution->library;
-    const struct engine_modules *modules = library->modules(library, decision->execution->project);
+    const struct engine_catalog *catalog = decision->execution->catalog;
+    const struct engine_modules *modules = catalog->modules(catalog, decision->execution->project);
     ASSERT(modules != NULL);
     return modules;
 }

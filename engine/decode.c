@@ -38,7 +38,8 @@
     X(EVENT_SEQUENCE, "eventSequence")                                                             \
     X(CREATED_AT, "createdAt")                                                                     \
     X(WAITING_SINCE, "waitingSince")                                                               \
-    X(END, "end") X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment")   \
+    X(END, "end")                                                                                  \
+    X(FLAGS, "flags") X(SEGMENT, "segment") X(CALLBACK_SEGMENT, "callbackSegment")                 \
         X(TOKEN_NEXT, "tokenNext") X(SCOPE_NEXT, "scopeNext") X(CALL_LAST, "callLast")             \
             X(TRACEPARENT, "traceparent") X(START_NODE, "startNode") X(REQUEST, "request")         \
                 X(RESPONSE, "response") X(CONTEXT, "context") X(MODULE, "module")                  \
@@ -288,8 +289,8 @@ static enum result read_all(struct engine_execution *execution, const struct spa
 
 /* ---- making it ---- */
 
-/* Identity and start payloads; RESULT_NOT_FOUND when the library lacks the process version. */
-static enum result read_start(const struct engine_library *library, const struct span *fields,
+/* Identity and start payloads; RESULT_NOT_FOUND when the catalog lacks the process version. */
+static enum result read_start(const struct engine_catalog *catalog, const struct span *fields,
                               struct engine_start *start)
 {
     uint32_t version;
@@ -304,12 +305,12 @@ static enum result read_start(const struct engine_library *library, const struct
     start->traceparent = wire_string_or(fields[SNAPSHOT_TRACEPARENT], "");
     start->start_node = wire_string_or(fields[SNAPSHOT_START_NODE], "");
     start->is_test = wire_bool_or(fields[SNAPSHOT_IS_TEST], false);
-    start->process = library->process(library, start->project,
+    start->process = catalog->process(catalog, start->project,
                                       wire_string_or(fields[SNAPSHOT_PROCESS], ""), version);
     return start->process == NULL ? RESULT_NOT_FOUND : RESULT_OK;
 }
 
-enum result engine_decode(const struct engine_library *library, struct span bytes,
+enum result engine_decode(const struct engine_catalog *catalog, struct span bytes,
                           struct engine_execution **out)
 {
     struct span fields[SNAPSHOT_FIELD_COUNT];
@@ -325,11 +326,11 @@ enum result engine_decode(const struct engine_library *library, struct span byte
     if (wire_int_or(fields[SNAPSHOT_FORMAT_VERSION], 0) != ENGINE_FORMAT_VERSION) {
         return RESULT_INVALID;
     }
-    enum result result = read_start(library, fields, &start);
+    enum result result = read_start(catalog, fields, &start);
     if (result != RESULT_OK) {
         return result;
     }
-    struct engine_execution *execution = engine_execution_make(library, &start, 0);
+    struct engine_execution *execution = engine_execution_make(catalog, &start, 0);
     if (execution == NULL) {
         return RESULT_LIMIT;
     }
@@ -342,7 +343,7 @@ enum result engine_decode(const struct engine_library *library, struct span byte
     return RESULT_OK;
 }
 
-enum result engine_decode_start(const struct engine_library *library, struct span value,
+enum result engine_decode_start(const struct engine_catalog *catalog, struct span value,
                                 int64_t created_ms, struct engine_execution **out)
 {
     struct span fields[SNAPSHOT_FIELD_COUNT];
@@ -350,7 +351,7 @@ enum result engine_decode_start(const struct engine_library *library, struct spa
     *out = NULL;
     REQUIRE(wire_is(value, WIRE_MAP));
     engine_fields_read(value, snapshot_names, SNAPSHOT_FIELD_COUNT, fields);
-    enum result result = read_start(library, fields, &start);
+    enum result result = read_start(catalog, fields, &start);
     if (result != RESULT_OK) {
         return result;
     }
@@ -360,6 +361,6 @@ enum result engine_decode_start(const struct engine_library *library, struct spa
     REQUIRE(engine_fields_is(start.request, WIRE_MAP) &&
             engine_fields_is(start.context, WIRE_MAP) &&
             engine_fields_is(start.execution, WIRE_MAP));
-    *out = engine_execution_make(library, &start, created_ms);
+    *out = engine_execution_make(catalog, &start, created_ms);
     return *out == NULL ? RESULT_LIMIT : RESULT_OK;
 }

@@ -160,7 +160,7 @@ static enum result read_scope(struct engine_execution *execution, struct span ma
     uint8_t kind;
     REQUIRE(read_kind(fields, &kind));
     if (kind == ENGINE_SCOPE_CALLED) {
-        process = execution->library->process(execution->library, execution->project,
+        process = execution->catalog->process(execution->catalog, execution->project,
                                               wire_string_or(fields[SCOPE_PROCESS], ""), version);
         if (process == NULL) {
             return RESULT_NOT_FOUND;

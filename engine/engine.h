@@ -224,10 +224,10 @@ void engine_output_init(struct engine_output *output, struct arena *arena);
 
 /*
  * A fresh execution in lifecycle Pending; nothing has happened yet: accept ENGINE_IN_START next.
- * Copies everything. `library` is borrowed for the execution's life (process pointers are kept).
+ * Copies everything. `catalog` is borrowed for the execution's life (process pointers are kept).
  * NULL when memory is refused.
  */
-struct engine_execution *engine_new(const struct engine_library *library,
+struct engine_execution *engine_new(const struct engine_catalog *catalog,
                                     const struct engine_start *start, int64_t now_ms);
 void engine_free(struct engine_execution *execution);
 
@@ -336,10 +336,10 @@ void engine_step_encode(const struct engine_execution *execution, const struct e
 struct uuid engine_step_id(const struct engine_execution *execution, uint32_t sequence);
 /*
  * Back to life. RESULT_INVALID: not ours or an unknown formatVersion (a miss). RESULT_CORRUPT:
- * contradicts itself. RESULT_NOT_FOUND: the library lacks its process version (*missing says which,
+ * contradicts itself. RESULT_NOT_FOUND: the catalog lacks its process version (*missing says which,
  * static or from bytes).
  */
-MUST_USE enum result engine_decode(const struct engine_library *library, struct span bytes,
+MUST_USE enum result engine_decode(const struct engine_catalog *catalog, struct span bytes,
                                    struct engine_execution **out);
 /* The journal form of events: a run of MessagePack objects. */
 void engine_events_encode(const struct engine_event *events, uint32_t count,
@@ -349,7 +349,7 @@ void engine_events_encode(const struct engine_event *events, uint32_t count,
  * execution has already are skipped. *execution NULL: the run must begin with the creating event
  * (made by engine_new). RESULT_CORRUPT: a gap or bad bytes.
  */
-MUST_USE enum result engine_replay(const struct engine_library *library, struct span events,
+MUST_USE enum result engine_replay(const struct engine_catalog *catalog, struct span events,
                                    uint64_t first, struct engine_execution **execution);
 
 #endif

@@ -156,7 +156,7 @@ static enum result decode_event(struct wire_cursor *cursor, struct engine_event 
                                                                                 : RESULT_CORRUPT;
 }
 
-enum result engine_replay(const struct engine_library *library, struct span events, uint64_t first,
+enum result engine_replay(const struct engine_catalog *catalog, struct span events, uint64_t first,
                           struct engine_execution **execution)
 {
     struct wire_cursor cursor = wire_cursor(events);
@@ -165,7 +165,7 @@ enum result engine_replay(const struct engine_library *library, struct span even
         enum result result = decode_event(&cursor, &event);
         if (result == RESULT_OK && *execution == NULL) {
             result = number == 1 && event.type == ENGINE_EVENT_CREATED
-                         ? engine_decode_start(library, event.value, event.at_ms, execution)
+                         ? engine_decode_start(catalog, event.value, event.at_ms, execution)
                          : RESULT_CORRUPT;
         }
         if (result != RESULT_OK) {

@@ -35,17 +35,17 @@ void engine_execution_set_process(struct engine_execution *execution,
     write_identity(execution);
 }
 
-struct engine_execution *engine_execution_make(const struct engine_library *library,
+struct engine_execution *engine_execution_make(const struct engine_catalog *catalog,
                                                const struct engine_start *start, int64_t created_ms)
 {
-    ASSERT(library != NULL && start->process != NULL);
+    ASSERT(catalog != NULL && start->process != NULL);
     ASSERT(start->id.count > 0);
     struct engine_execution *execution = calloc(1, sizeof *execution);
     if (execution == NULL) {
         return NULL;
     }
     execution->magic = ENGINE_EXECUTION_MAGIC;
-    execution->library = library;
+    execution->catalog = catalog;
     execution->process = start->process;
     execution->tidy_at_bytes = EXECUTION_TIDY_LEAST_BYTES;
     arena_prepare(&execution->memory);
@@ -85,10 +85,10 @@ struct engine_execution *engine_execution_make(const struct engine_library *libr
     return execution;
 }
 
-struct engine_execution *engine_new(const struct engine_library *library,
+struct engine_execution *engine_new(const struct engine_catalog *catalog,
                                     const struct engine_start *start, int64_t now_ms)
 {
-    return engine_execution_make(library, start, now_ms);
+    return engine_execution_make(catalog, start, now_ms);
 }
 
 void engine_free(struct engine_execution *execution)

@@ -253,7 +253,7 @@ struct engine_kept_callback {
 
 struct engine_execution {
     uint32_t magic;
-    const struct engine_library *library;
+    const struct engine_catalog *catalog;
     const struct engine_process *process;
     struct arena memory;
     size_t tidy_at_bytes; /* tidy when the arena holds more than this */
@@ -421,7 +421,7 @@ const struct engine_token *engine_token_next(const struct engine_execution *exec
 void engine_execution_set_now(struct engine_execution *execution, int64_t now_ms);
 void engine_execution_set_started(struct engine_execution *execution, int64_t started_ms);
 /* An empty execution of that identity, before its first run. NULL: no memory. */
-struct engine_execution *engine_execution_make(const struct engine_library *library,
+struct engine_execution *engine_execution_make(const struct engine_catalog *catalog,
                                                const struct engine_start *start,
                                                int64_t created_ms);
 /* It runs another version from now on. */

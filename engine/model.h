@@ -434,26 +434,26 @@ const struct engine_module *engine_modules_find(const struct engine_modules *mod
 
 /* ---- what an execution may look things up in; the caller (shard, run, tests) owns what is found
  * ---- */
-struct engine_library {
+struct engine_catalog {
     /* version 0: the newest. NULL when absent. */
-    const struct engine_process *(*process)(const struct engine_library *self, struct span project,
+    const struct engine_process *(*process)(const struct engine_catalog *self, struct span project,
                                             struct span process_id, uint32_t version);
     /* The newest version whose file says that versionTag. NULL when absent; the pointer may be NULL
      * too: nothing has a tag. */
-    const struct engine_process *(*tagged)(const struct engine_library *self, struct span project,
+    const struct engine_process *(*tagged)(const struct engine_catalog *self, struct span project,
                                            struct span process_id, struct span tag);
     /* Never NULL: a project without modules.json has the built-ins. */
-    const struct engine_modules *(*modules)(const struct engine_library *self, struct span project);
+    const struct engine_modules *(*modules)(const struct engine_catalog *self, struct span project);
     /*
      * The decision model that holds the newest version of a decision, or that version where it is
      * not 0. NULL when absent; the pointer may be NULL too: then nothing is decided here. It is
      * asked for when a task is decided on, never when events are applied, so recovery needs none.
      */
-    const struct engine_dmn *(*decision)(const struct engine_library *self, struct span project,
+    const struct engine_dmn *(*decision)(const struct engine_catalog *self, struct span project,
                                          struct span decision_id, uint32_t version);
     /* The time zone of an IANA name, which outlives all calls or lives in `arena`. NULL as above.
      */
-    const struct engine_zone *(*zone)(const struct engine_library *self, struct span name,
+    const struct engine_zone *(*zone)(const struct engine_catalog *self, struct span name,
                                       struct arena *arena);
     /* Steps on one token's path in a segment; 0: LIMIT_STEPS. Only decisions ask, so it may differ
      * from one start of the engine to the next. */

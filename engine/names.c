@@ -225,8 +225,8 @@ static void find_names(const struct engine_names *self, const struct span *names
 static const struct engine_zone *find_zone(const struct engine_names *self, struct span name,
                                            struct arena *arena)
 {
-    const struct engine_library *library = scene_of(self)->decision->execution->library;
-    return library->zone == NULL ? NULL : library->zone(library, name, arena);
+    const struct engine_catalog *catalog = scene_of(self)->decision->execution->catalog;
+    return catalog->zone == NULL ? NULL : catalog->zone(catalog, name, arena);
 }
 
 /* The time of the input that is being acted on: the same in the original and in a repetition. */

@@ -51,7 +51,7 @@ static bool evaluate(struct rule_work *work, const struct engine_expression *exp
 static bool find(struct rule_work *work)
 {
     const struct engine_execution *execution = work->decision->execution;
-    const struct engine_library *library = execution->library;
+    const struct engine_catalog *catalog = execution->catalog;
     const struct engine_rule *rule = &work->visit->node->rule;
     struct span value;
     int64_t version = 0;
@@ -75,8 +75,8 @@ static bool find(struct rule_work *work)
             return false;
         }
     }
-    if (library->decision != NULL) {
-        work->dmn = library->decision(library, execution->project, work->id, (uint32_t)version);
+    if (catalog->decision != NULL) {
+        work->dmn = catalog->decision(catalog, execution->project, work->id, (uint32_t)version);
     }
     return true;
 }

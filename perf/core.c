@@ -17,7 +17,7 @@
 #define CLOCK_EVERY       256u /* executions between two looks at the clock */
 
 struct core {
-    struct engine_library library; /* first: the engine hands it back */
+    struct engine_catalog catalog; /* first: the engine hands it back */
     struct engine_definition *definition;
     struct engine_modules *modules;
     struct span request;
@@ -28,7 +28,7 @@ struct core {
     uint64_t blob_bytes;
 };
 
-static const struct engine_process *find_process(const struct engine_library *self,
+static const struct engine_process *find_process(const struct engine_catalog *self,
                                                  struct span project, struct span id,
                                                  uint32_t version)
 {
@@ -37,7 +37,7 @@ static const struct engine_process *find_process(const struct engine_library *se
     return engine_definition_find(((const struct core *)self)->definition, id);
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self,
+static const struct engine_modules *find_modules(const struct engine_catalog *self,
                                                  struct span project)
 {
     (void)project;
@@ -51,7 +51,7 @@ static enum result core_open(const struct workload *workload, struct core *core)
     struct span modules;
     struct json_error error;
     memset(core, 0, sizeof *core);
-    core->library = (struct engine_library){.process = find_process, .modules = find_modules};
+    core->catalog = (struct engine_catalog){.process = find_process, .modules = find_modules};
     arena_init(&core->arena, ARENA_BLOCK_BYTES, ARENA_LIMIT_BYTES);
     arena_init(&core->lasting, 4096, ARENA_LIMIT_BYTES);
     engine_report_init(&report, span_text(workload->process));
@@ -122,7 +122,7 @@ static struct engine_execution *run_one(struct core *core, uint64_t number, bool
                          (unsigned long long)number);
     start.id.count = (uint8_t)count;
     int64_t now_ms = 1764498000000 + (int64_t)number;
-    struct engine_execution *execution = engine_new(&core->library, &start, now_ms);
+    struct engine_execution *execution = engine_new(&core->catalog, &start, now_ms);
     ASSERT(execution != NULL);
 
     struct engine_output output;

@@ -24,7 +24,7 @@ static const char by_number[] =
     "<sequenceFlow id='f' sourceRef='s' targetRef='m'/></process></definitions>";
 
 struct spike {
-    struct engine_library library; /* first: the engine hands it back */
+    struct engine_catalog catalog; /* first: the engine hands it back */
     struct engine_definition *definition;
     struct engine_modules *modules;
     struct arena lasting;
@@ -33,7 +33,7 @@ struct spike {
     uint64_t steps, bytes, largest;
 };
 
-static const struct engine_process *find_process(const struct engine_library *self,
+static const struct engine_process *find_process(const struct engine_catalog *self,
                                                  struct span project, struct span id,
                                                  uint32_t version)
 {
@@ -42,7 +42,7 @@ static const struct engine_process *find_process(const struct engine_library *se
     return engine_definition_find(((const struct spike *)self)->definition, id);
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self,
+static const struct engine_modules *find_modules(const struct engine_catalog *self,
                                                  struct span project)
 {
     (void)project;
@@ -54,7 +54,7 @@ static void spike_open(struct spike *spike)
     struct engine_report report;
     struct span modules;
     struct json_error error;
-    *spike = (struct spike){.library = {.process = find_process, .modules = find_modules}};
+    *spike = (struct spike){.catalog = {.process = find_process, .modules = find_modules}};
     arena_init(&spike->lasting, 65536, ARENA_LIMIT_BYTES);
     arena_init(&spike->scratch, 65536, ARENA_LIMIT_BYTES);
     engine_report_init(&report, span_text("spike"));
@@ -123,7 +123,7 @@ static double run(struct spike *spike, uint32_t instances)
                                  .execution = variables_of(spike, instances),
                                  .process = spike->definition->processes};
     int64_t now_ms = 1764498000000;
-    struct engine_execution *execution = engine_new(&spike->library, &start, now_ms);
+    struct engine_execution *execution = engine_new(&spike->catalog, &start, now_ms);
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = now_ms};
     struct engine_output output;
     struct arena arena;

@@ -75,13 +75,13 @@ static enum result start(struct actor_shard *shard, const struct proto_publish *
                          enum engine_event_kind kind, bool all)
 {
     enum result result = RESULT_NOT_FOUND;
-    for (const struct actor_source *source = shard->library.sources; source != NULL;
+    for (const struct actor_source *source = shard->catalog.sources; source != NULL;
          source = source->next) {
         for (uint32_t i = 0; i < source->definition->process_count; i++) {
             const struct engine_process *process = &source->definition->processes[i];
             const struct engine_node *node =
                 span_equal(source->project, published->project) &&
-                        actor_library_newest(&shard->library, source->project, process->id) ==
+                        actor_catalog_newest(&shard->catalog, source->project, process->id) ==
                             source->version
                     ? engine_process_started_by(process, kind, published->name)
                     : NULL;

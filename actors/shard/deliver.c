@@ -187,13 +187,13 @@ static void take(struct actor_shard *shard, struct actor_work *work,
 static void begin(struct actor_shard *shard, const struct proto_message *message)
 {
     const struct proto_publish *published = &message->as.publish;
-    const struct engine_library *library = &shard->library.engine;
+    const struct engine_catalog *catalog = &shard->catalog.engine;
     struct engine_start start = {
         .id = published->execution_id,
         .workspace = published->workspace,
         .project = published->project,
         .execution = wire_is(published->payload, WIRE_MAP) ? published->payload : SPAN_EMPTY,
-        .process = library->process(library, published->project, published->process, 0),
+        .process = catalog->process(catalog, published->project, published->process, 0),
         .start_node = published->node,
     };
     struct actor_work *work = shard_begin_by(shard, &start);

@@ -50,13 +50,13 @@ static struct span request_of(struct actor_shard *shard, const struct proto_fire
 
 static struct actor_work *begin(struct actor_shard *shard, const struct proto_fire *fire)
 {
-    const struct engine_library *library = &shard->library.engine;
+    const struct engine_catalog *catalog = &shard->catalog.engine;
     struct engine_start start = {
         .id = fire->execution_id,
         .workspace = fire->workspace,
         .project = fire->project,
         .request = request_of(shard, fire),
-        .process = library->process(library, fire->project, fire->process, fire->version),
+        .process = catalog->process(catalog, fire->project, fire->process, fire->version),
         .start_node = fire->node,
     };
     return shard_begin_by(shard, &start);

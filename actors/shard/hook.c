@@ -53,7 +53,7 @@ static struct proto_message *start_message(struct actor_shard *shard, const stru
                                            const struct engine_node *node, struct span request_id)
 {
     const struct proto_request *asked = &asking->message->as.request;
-    struct span workspace = actor_library_workspace(&shard->library, process->project);
+    struct span workspace = actor_catalog_workspace(&shard->catalog, process->project);
     struct span body = start_body(shard, asking, process, workspace, request_id);
     struct span node_id = node == NULL ? SPAN_EMPTY : node->id;
     struct proto_message *start =
@@ -89,7 +89,7 @@ void asking_hook(struct actor_shard *shard, struct asking *asking)
 {
     struct engine_start_trigger trigger;
     const struct engine_process *process =
-        actor_library_of_path(&shard->library, asking_text(asking, ACTOR_FIELD_PATH, ""), &trigger);
+        actor_catalog_of_path(&shard->catalog, asking_text(asking, ACTOR_FIELD_PATH, ""), &trigger);
     if (process == NULL) {
         refuse_unknown(shard, asking);
         return;

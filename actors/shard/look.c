@@ -83,7 +83,7 @@ static const struct actor_source *source_of(struct actor_shard *shard, const str
         *process = view->process;
         version = view->version;
     }
-    return actor_library_source(&shard->library, view->project, *process, version);
+    return actor_catalog_source(&shard->catalog, view->project, *process, version);
 }
 
 static uint32_t definition_pairs(const struct actor_source *source, struct wire_writer *writer)

@@ -63,7 +63,7 @@ static enum shard_located revive(struct actor_shard *shard, struct actor_slot *s
                                  struct span bytes, bool parked, struct actor_work **work)
 {
     struct engine_execution *execution = NULL;
-    enum result result = engine_decode(&shard->library.engine, bytes, &execution);
+    enum result result = engine_decode(&shard->catalog.engine, bytes, &execution);
     if (result == RESULT_NOT_FOUND || result == RESULT_LIMIT) {
         log_line(LOG_ERROR, "EXECUTION-NOT-REVIVED", "shard=%u executionId=%.*s reason=\"%s\"",
                  shard->options.index, SPAN_ARG(shard_slot_id(slot)),

@@ -10,14 +10,14 @@
 static enum result replay(struct actor_shard *shard, const struct actor_recovered *recovered,
                           struct engine_execution **execution, struct actor_recovery *recovery)
 {
-    const struct engine_library *library = &shard->library.engine;
+    const struct engine_catalog *catalog = &shard->catalog.engine;
     enum result result = RESULT_OK;
     if (recovered->snapshot.count > 0) {
-        result = engine_decode(library, recovered->snapshot, execution);
+        result = engine_decode(catalog, recovered->snapshot, execution);
     }
     for (size_t i = 0; i < recovered->events_count && result == RESULT_OK; i++) {
         result =
-            engine_replay(library, recovered->events[i].run, recovered->events[i].first, execution);
+            engine_replay(catalog, recovered->events[i].run, recovered->events[i].first, execution);
         recovery->events++;
     }
     return result;

@@ -43,8 +43,8 @@ enum result actor_shard_new(const struct actor_shard_options *options, struct ac
     arena_init(&shard->turn, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
     arena_init(&shard->records, RECORDS_BLOCK_BYTES, TURN_BYTES_MAX);
     arena_init(&shard->scratch, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
-    enum result result = actor_library_init(&shard->library, options->read_zone);
-    shard->library.engine.max_steps = options->max_steps;
+    enum result result = actor_catalog_init(&shard->catalog, options->read_zone);
+    shard->catalog.engine.max_steps = options->max_steps;
     if (result == RESULT_OK) {
         result = storage_memory_hot_new(options->hot_bytes_max, options->hot_ttl_ms, &shard->hot);
     }
@@ -107,7 +107,7 @@ void actor_shard_free(struct actor_shard *shard)
     if (shard->hot != NULL) {
         shard->hot->ops->close(shard->hot);
     }
-    actor_library_release(&shard->library);
+    actor_catalog_release(&shard->catalog);
     arena_release(&shard->turn);
     arena_release(&shard->records);
     arena_release(&shard->scratch);
@@ -115,9 +115,9 @@ void actor_shard_free(struct actor_shard *shard)
     free(shard);
 }
 
-struct actor_library *actor_shard_library(struct actor_shard *shard)
+struct actor_catalog *actor_shard_catalog(struct actor_shard *shard)
 {
-    return &shard->library;
+    return &shard->catalog;
 }
 
 const struct actor_shard_counters *actor_shard_counters(const struct actor_shard *shard)
@@ -159,7 +159,7 @@ static void add_definition(struct actor_shard *shard, const struct proto_message
 {
     struct engine_report report;
     enum result result =
-        actor_library_add(&shard->library, &message->as.definition, shard->now.unix_ms, &report);
+        actor_catalog_add(&shard->catalog, &message->as.definition, shard->now.unix_ms, &report);
     struct span text =
         result == RESULT_OK ? SPAN_EMPTY : engine_report_text(&report, ENGINE_ERROR, &shard->turn);
     answer_done(message->reply_to, result == RESULT_EXISTS ? RESULT_OK : result, text);
@@ -169,7 +169,7 @@ static void add_definition(struct actor_shard *shard, const struct proto_message
 static void set_project(struct actor_shard *shard, const struct proto_message *message)
 {
     struct engine_report report;
-    enum result result = actor_library_set_project(&shard->library, &message->as.project, &report);
+    enum result result = actor_catalog_set_project(&shard->catalog, &message->as.project, &report);
     struct span text =
         result == RESULT_OK ? SPAN_EMPTY : engine_report_text(&report, ENGINE_ERROR, &shard->turn);
     answer_done(message->reply_to, result, text);

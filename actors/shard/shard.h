@@ -8,9 +8,9 @@
 #ifndef ACTORS_SHARD_SHARD_H
 #define ACTORS_SHARD_SHARD_H
 
+#include "actors/catalog.h"
 #include "actors/clock.h"
 #include "actors/counters.h"
-#include "actors/library.h"
 #include "actors/runtime.h"
 #include "proto/record.h"
 
@@ -66,7 +66,7 @@ const struct actor_shard_counters *actor_shard_counters(const struct actor_shard
 /* ---- recovery: before the first turn, on the thread that starts the program ---- */
 
 /* Where recovery compiles definitions and modules into. */
-struct actor_library *actor_shard_library(struct actor_shard *shard);
+struct actor_catalog *actor_shard_catalog(struct actor_shard *shard);
 
 /* One live execution: its newest snapshot (empty: none yet) and the runs of events after it, in
  * order. */

@@ -16,11 +16,11 @@ static enum result make_execution(struct actor_shard *shard, const struct asking
 {
     struct span project = asking_text(asking, ACTOR_FIELD_PROJECT, "default");
     int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_VERSION, 0);
-    const struct engine_library *library = &shard->library.engine;
+    const struct engine_catalog *catalog = &shard->catalog.engine;
     const struct engine_process *process =
         version < 0 || version > UINT32_MAX
             ? NULL
-            : library->process(library, project, asking_text(asking, ACTOR_FIELD_PROCESS, ""),
+            : catalog->process(catalog, project, asking_text(asking, ACTOR_FIELD_PROCESS, ""),
                                (uint32_t)version);
     if (process == NULL) {
         return RESULT_NOT_FOUND;
@@ -39,7 +39,7 @@ static enum result make_execution(struct actor_shard *shard, const struct asking
         .process = process,
         .start_node = asking->message->as.request.start_node,
     };
-    *execution = engine_new(library, &start, shard->now.unix_ms);
+    *execution = engine_new(catalog, &start, shard->now.unix_ms);
     return *execution == NULL ? RESULT_LIMIT : RESULT_OK;
 }
 
@@ -49,8 +49,8 @@ static struct span not_deployed(struct actor_shard *shard, const struct asking *
     struct span process = asking_text(asking, ACTOR_FIELD_PROCESS, "");
     struct span project = asking_text(asking, ACTOR_FIELD_PROJECT, "default");
     int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_VERSION, 0);
-    const struct engine_library *library = &shard->library.engine;
-    if (version > 0 && library->process(library, project, process, 0) != NULL) {
+    const struct engine_catalog *catalog = &shard->catalog.engine;
+    if (version > 0 && catalog->process(catalog, project, process, 0) != NULL) {
         return arena_format(&shard->turn,
                             "process \"%.*s\" has no version %lld in project \"%.*s\"",
                             SPAN_ARG(process), (long long)version, SPAN_ARG(project));
@@ -118,7 +118,7 @@ struct actor_work *shard_begin_by(struct actor_shard *shard, const struct engine
         return NULL;
     }
     struct engine_execution *execution =
-        engine_new(&shard->library.engine, start, shard->now.unix_ms);
+        engine_new(&shard->catalog.engine, start, shard->now.unix_ms);
     struct actor_slot *slot = execution == NULL ? NULL : shard_slot_new(shard, id);
     if (slot == NULL) {
         if (execution != NULL) {

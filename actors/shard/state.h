@@ -13,10 +13,10 @@
 #ifndef ACTORS_SHARD_STATE_H
 #define ACTORS_SHARD_STATE_H
 
+#include "actors/catalog.h"
 #include "actors/clock.h"
 #include "actors/correlation.h"
 #include "actors/directory.h"
-#include "actors/library.h"
 #include "actors/order.h"
 #include "actors/queue.h"
 #include "actors/remembered.h"
@@ -156,7 +156,7 @@ struct actor_shard {
     uint32_t magic;
     struct actor_shard_options options;
     struct proto_sink *self;
-    struct actor_library library;
+    struct actor_catalog catalog;
     struct storage_hot *hot;
     struct actor_directory directory;
     struct actor_correlation correlation;

@@ -201,7 +201,7 @@ static void look_at_bytes(struct actor_shard *shard, struct tasks *tasks,
                           const struct candidate *candidate, struct span bytes)
 {
     struct engine_execution *execution;
-    enum result result = engine_decode(&shard->library.engine, bytes, &execution);
+    enum result result = engine_decode(&shard->catalog.engine, bytes, &execution);
     if (result == RESULT_OK) {
         take_tasks(tasks, candidate, execution, &shard->scratch);
         engine_free(execution);

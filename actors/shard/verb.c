@@ -86,10 +86,10 @@ static bool find_target(struct actor_shard *shard, struct asking *asking, struct
 {
     struct engine_view view;
     engine_look(work->execution, &view);
-    const struct engine_library *library = &shard->library.engine;
+    const struct engine_catalog *catalog = &shard->catalog.engine;
     int64_t version = actor_request_count(&asking->fields, ACTOR_FIELD_TO_VERSION, 0);
     input->mapping = asking_field(asking, ACTOR_FIELD_MAPPING);
-    input->process = library->process(library, view.project, view.process, (uint32_t)version);
+    input->process = catalog->process(catalog, view.project, view.process, (uint32_t)version);
     if (input->process != NULL) {
         return true;
     }

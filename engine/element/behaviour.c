@@ -12,7 +12,7 @@ void engine_arrive_enter(struct engine_decision *decision, const struct engine_v
 {
     const struct engine_execution *execution = decision->execution;
     uint32_t path = visit->token->segment == execution->segment ? visit->token->path : 0;
-    uint32_t most = execution->library->max_steps;
+    uint32_t most = execution->catalog->max_steps;
     most = most == 0 ? LIMIT_STEPS : most;
     if (path >= most) {
         engine_fail(decision, visit, ENGINE_TOKEN_ARRIVED, span_text("StepLimitExceeded"),

@@ -37,15 +37,15 @@ static const struct engine_process *look_up(const struct engine_decision *decisi
                                             const struct engine_visit *visit, struct span id,
                                             struct span tag)
 {
-    const struct engine_library *library = decision->execution->library;
+    const struct engine_catalog *catalog = decision->execution->catalog;
     struct span project = decision->execution->project;
     if (tag.count > 0) {
-        return library->tagged == NULL ? NULL : library->tagged(library, project, id, tag);
+        return catalog->tagged == NULL ? NULL : catalog->tagged(catalog, project, id, tag);
     }
     /* The processes of a file are deployed together, so they have the same version. */
     uint32_t version =
         visit->node->called_here ? visit->scope->process->version : visit->node->called_version;
-    return library->process(library, project, id, version);
+    return catalog->process(catalog, project, id, version);
 }
 
 static const struct engine_process *find_called(struct engine_decision *decision,

@@ -94,7 +94,7 @@ static void truncate_everywhere(void (*open)(struct world *world))
         struct engine_execution *execution;
         uint8_t *cut = malloc(count + 1); /* so that ASan sees a read behind the end */
         memcpy(cut, bytes.bytes, count);
-        cr_expect_neq(engine_decode(&world.library, span_of(cut, count), &execution), RESULT_OK,
+        cr_expect_neq(engine_decode(&world.catalog, span_of(cut, count), &execution), RESULT_OK,
                       "%zu", count);
         cr_expect_null(execution);
         free(cut);
@@ -157,7 +157,7 @@ static void flip_every_bit(void (*open)(struct world *world))
         struct engine_execution *execution;
         memcpy(copy, bytes.bytes, bytes.count);
         copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        if (engine_decode(&world.library, span_of(copy, bytes.count), &execution) != RESULT_OK) {
+        if (engine_decode(&world.catalog, span_of(copy, bytes.count), &execution) != RESULT_OK) {
             continue;
         }
         decoded++;
@@ -188,7 +188,7 @@ Test(bytes, of_another_format_version_are_a_miss)
     wire_write_map(&writer, 1);
     wire_pair_int(&writer, "formatVersion", ENGINE_FORMAT_VERSION + 1);
     over = wire_merge(&world.arena, snapshot(&world), wire_writer_span(&writer));
-    cr_expect_eq(engine_decode(&world.library, over, &execution), RESULT_INVALID);
+    cr_expect_eq(engine_decode(&world.catalog, over, &execution), RESULT_INVALID);
     world_close(&world);
 }
 
@@ -202,7 +202,7 @@ Test(bytes, of_a_process_that_is_not_there_are_not_found)
     wire_write_map(&writer, 1);
     wire_pair_text(&writer, "process", "elsewhere");
     struct span over = wire_merge(&world.arena, snapshot(&world), wire_writer_span(&writer));
-    cr_expect_eq(engine_decode(&world.library, over, &execution), RESULT_NOT_FOUND);
+    cr_expect_eq(engine_decode(&world.catalog, over, &execution), RESULT_NOT_FOUND);
     world_close(&world);
 }
 
@@ -229,7 +229,7 @@ static void open_journal(struct journal *journal, struct world *world)
     bool more;
     arena_init(&journal->arena, 65536, 1u << 24);
     wire_writer_init(&journal->writer, &journal->arena, 4096);
-    journal->execution = engine_new(&world->library, &start, world->now_ms);
+    journal->execution = engine_new(&world->catalog, &start, world->now_ms);
     engine_output_init(&output, &journal->arena);
     cr_assert_eq(engine_accept(journal->execution, &input, &output), RESULT_OK);
     cr_assert_eq(engine_advance(journal->execution, world->now_ms, 100, NULL, NULL, &output, &more),
@@ -246,15 +246,15 @@ Test(journal, run_that_overlaps_a_snapshot_is_applied_once)
     struct span events = wire_writer_span(&journal.writer);
     struct engine_execution *again = NULL;
 
-    cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK);
-    cr_assert_eq(engine_replay(&world.library, events, 1, &again), RESULT_OK,
+    cr_assert_eq(engine_replay(&world.catalog, events, 1, &again), RESULT_OK);
+    cr_assert_eq(engine_replay(&world.catalog, events, 1, &again), RESULT_OK,
                  "all of it is known already");
 
     struct engine_view left, right;
     engine_look(journal.execution, &left);
     engine_look(again, &right);
     cr_expect_eq(left.event_sequence, right.event_sequence);
-    cr_expect_eq(engine_replay(&world.library, events, left.event_sequence + 2, &again),
+    cr_expect_eq(engine_replay(&world.catalog, events, left.event_sequence + 2, &again),
                  RESULT_CORRUPT, "a gap");
     engine_free(again);
     engine_free(journal.execution);
@@ -275,7 +275,7 @@ static void damage_journal(const char *bpmn)
         memcpy(copy, events.bytes, events.count);
         copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
         enum result result =
-            engine_replay(&world.library, span_of(copy, events.count), 1, &execution);
+            engine_replay(&world.catalog, span_of(copy, events.count), 1, &execution);
         cr_expect(result == RESULT_OK || result == RESULT_CORRUPT || result == RESULT_NOT_FOUND ||
                   result == RESULT_LIMIT);
         engine_free(execution);
@@ -338,7 +338,7 @@ static struct engine_execution *begin(struct world *world, const char *variables
                                  .project = span_text("default"),
                                  .execution = execution,
                                  .process = &world->definition->processes[0]};
-    struct engine_execution *made = engine_new(&world->library, &start, world->now_ms);
+    struct engine_execution *made = engine_new(&world->catalog, &start, world->now_ms);
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = world->now_ms};
     struct engine_output output;
     engine_output_init(&output, &world->arena);

@@ -265,7 +265,7 @@ static struct many run_many(const char *bpmn)
     struct engine_start start = {.process = &world.definition->processes[0],
                                  .project = span_text("default")};
     cr_assert_eq(execution_id_parse(span_text("many"), &start.id), RESULT_OK);
-    struct engine_execution *execution = engine_new(&world.library, &start, input.now_ms);
+    struct engine_execution *execution = engine_new(&world.catalog, &start, input.now_ms);
     bool more = true;
     for (; more; many.slices++) {
         arena_init(&arena, 1 << 16, 256 << 20);

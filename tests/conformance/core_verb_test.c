@@ -201,11 +201,11 @@ Test(retry, of_a_step_limit_goes_by_the_limit_that_holds_then)
         &world,
         WORLD_BPMN(START("s") XOR("m") TASK("a") FLOW("s", "m") FLOW("m", "a") FLOW("a", "m")),
         NULL);
-    world.library.max_steps = 7;
+    world.catalog.max_steps = 7;
     world_start(&world, "{}", "{}");
     cr_expect_eq(world.execution->sequence, 7);
     cr_expect_str_eq(world_error(&world), "StepLimitExceeded");
-    world.library.max_steps = 500;
+    world.catalog.max_steps = 500;
     cr_assert(world_verb(&world, ENGINE_IN_RETRY, NULL));
     cr_expect_eq(world.execution->sequence, 507);
     world_close(&world);

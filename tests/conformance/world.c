@@ -16,9 +16,9 @@
 #define WORLD_TURNS_MAX   100000u
 #define DEFAULT_MODULES   "[{\"taskTypes\":[\"svc\"],\"url\":\"http://127.0.0.1:9/svc\"}]"
 
-/* ---- library ---- */
+/* ---- catalog ---- */
 
-static const struct engine_process *find_process(const struct engine_library *self,
+static const struct engine_process *find_process(const struct engine_catalog *self,
                                                  struct span project, struct span id,
                                                  uint32_t version)
 {
@@ -34,7 +34,7 @@ static const struct engine_process *find_process(const struct engine_library *se
 }
 
 static const struct engine_process *
-find_tagged(const struct engine_library *self, struct span project, struct span id, struct span tag)
+find_tagged(const struct engine_catalog *self, struct span project, struct span id, struct span tag)
 {
     const struct world *world = (const struct world *)self;
     for (uint32_t version = world->newer_count + 1; version > 0; version--) {
@@ -46,7 +46,7 @@ find_tagged(const struct engine_library *self, struct span project, struct span 
     return NULL;
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self,
+static const struct engine_modules *find_modules(const struct engine_catalog *self,
                                                  struct span project)
 {
     (void)project;
@@ -105,7 +105,7 @@ void world_open(struct world *world, const char *text, const char *modules)
 {
     struct engine_report report;
     memset(world, 0, sizeof *world);
-    world->library = (struct engine_library){
+    world->catalog = (struct engine_catalog){
         .process = find_process, .tagged = find_tagged, .modules = find_modules};
     world->now_ms = WORLD_CLOCK_START_MS;
     arena_init(&world->arena, 64u << 10, WORLD_ARENA_BYTES);
@@ -338,7 +338,7 @@ static void must_accept(struct world *world, struct engine_input *input)
 void world_start_as(struct world *world, const struct engine_start *start)
 {
     struct engine_input input = {.kind = ENGINE_IN_START};
-    world->execution = engine_new(&world->library, start, world->now_ms);
+    world->execution = engine_new(&world->catalog, start, world->now_ms);
     ASSERT(world->execution != NULL);
     must_accept(world, &input);
 }
@@ -470,7 +470,7 @@ bool world_verb(struct world *world, enum engine_input_kind verb, const char *ta
 bool world_migrate(struct world *world, uint32_t version, const char *mapping)
 {
     struct engine_input input = {.kind = ENGINE_IN_MIGRATE,
-                                 .process = find_process(&world->library, span_text("default"),
+                                 .process = find_process(&world->catalog, span_text("default"),
                                                          world->execution->process->id, version),
                                  .mapping = value_of(world, mapping)};
     ASSERT(input.process != NULL);
@@ -491,7 +491,7 @@ bool world_import(struct world *world, const char *foreign)
     enum result parsed =
         execution_id_parse(span_text("01930000-0000-7000-8000-000000000001"), &start.id);
     ASSERT(parsed == RESULT_OK && world->execution == NULL);
-    world->execution = engine_new(&world->library, &start, world->now_ms);
+    world->execution = engine_new(&world->catalog, &start, world->now_ms);
     ASSERT(world->execution != NULL);
     struct engine_input input = {.kind = ENGINE_IN_IMPORT, .foreign = map};
     if (accept(world, &input) == RESULT_OK) {
@@ -533,7 +533,7 @@ void world_crash(struct world *world)
     arena_init(&arena, 65536, WORLD_TURN_BYTES);
     struct span bytes = world_encoded(world->execution, &arena);
     engine_free(world->execution);
-    enum result result = engine_decode(&world->library, bytes, &world->execution);
+    enum result result = engine_decode(&world->catalog, bytes, &world->execution);
     ASSERT(result == RESULT_OK);
     for (uint32_t i = 0; i < world->call_count; i++) {
         world->calls[i].open = false;

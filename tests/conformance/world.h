@@ -47,7 +47,7 @@ struct world_call {
 };
 
 struct world {
-    struct engine_library library; /* first: the engine hands it back */
+    struct engine_catalog catalog; /* first: the engine hands it back */
     struct engine_definition *definition;
     struct engine_definition *newer[WORLD_NEWER_MAX]; /* versions 2 and so on of its processes */
     uint32_t newer_count;

@@ -78,12 +78,12 @@ void world_check(struct world *world, const struct engine_output *output)
     arena_init(&arena, 65536, WORLD_TURN_BYTES);
     wire_writer_init(&events, &arena, 1024);
     engine_events_encode(output->events, output->event_count, &events);
-    enum result result = engine_replay(&world->library, wire_writer_span(&events),
+    enum result result = engine_replay(&world->catalog, wire_writer_span(&events),
                                        output->first_event_sequence, &world->shadow);
     ASSERT(result == RESULT_OK);
     struct span live = world_encoded(world->execution, &arena);
     world_expect_same("apply over events", live, world_encoded(world->shadow, &arena));
-    result = engine_decode(&world->library, live, &copy);
+    result = engine_decode(&world->catalog, live, &copy);
     ASSERT(result == RESULT_OK);
     world_expect_same("decode(encode)", live, world_encoded(copy, &arena));
     world_expect_same("what callers see", looks(world->execution, &arena), looks(copy, &arena));
@@ -105,7 +105,7 @@ struct engine_execution *world_twin(struct world *world)
         return NULL;
     }
     enum result result =
-        engine_decode(&world->library, world_encoded(world->execution, &arena), &twin);
+        engine_decode(&world->catalog, world_encoded(world->execution, &arena), &twin);
     ASSERT(result == RESULT_OK);
     arena_release(&arena);
     return twin;

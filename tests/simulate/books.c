@@ -8,7 +8,7 @@
 
 struct taking {
     struct sim_books *books;
-    const struct engine_library *library;
+    const struct engine_catalog *catalog;
     const struct engine_process *root;
     struct span project;
     const struct engine_event *event;
@@ -239,7 +239,7 @@ static const char *scope_opened(const struct taking *taking)
     const struct engine_process *process = scope_of(books, host->scope)->process;
     if (event->flags == ENGINE_SCOPE_CALLED) {
         process =
-            taking->library->process(taking->library, taking->project, event->text, event->count);
+            taking->catalog->process(taking->catalog, taking->project, event->text, event->count);
     }
     ASSERT(books->scope_count < BOOKS_SCOPES_MAX && process != NULL);
     books->scopes[books->scope_count++] =
@@ -361,12 +361,12 @@ static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_CALLBACK_KEPT] = callback_kept,
 };
 
-const char *sim_books_take(struct sim_books *books, const struct engine_library *library,
+const char *sim_books_take(struct sim_books *books, const struct engine_catalog *catalog,
                            const struct engine_process *root, struct span project,
                            const struct engine_event *event)
 {
     struct taking taking = {
-        .books = books, .library = library, .root = root, .project = project, .event = event};
+        .books = books, .catalog = catalog, .root = root, .project = project, .event = event};
     ASSERT(event->type < ENGINE_EVENT_TYPE_COUNT);
     return entries[event->type] == NULL ? NULL : entries[event->type](&taking);
 }

@@ -45,7 +45,7 @@ struct sim_books {
 };
 
 /* Books one event. NULL: it adds up; else a sentence that says what does not. */
-const char *sim_books_take(struct sim_books *books, const struct engine_library *library,
+const char *sim_books_take(struct sim_books *books, const struct engine_catalog *catalog,
                            const struct engine_process *root, struct span project,
                            const struct engine_event *event);
 /* Does the execution hold what the books say? NULL, or a sentence. */

@@ -416,7 +416,7 @@ static enum result run(struct sim *sim, struct engine_execution *execution,
 }
 
 /* `original` NULL: a client's. */
-static struct engine_execution *start(struct sim *sim, const struct sim_library *library,
+static struct engine_execution *start(struct sim *sim, const struct sim_catalog *catalog,
                                       const struct engine_execution *original, struct post *post,
                                       struct arena *arena)
 {
@@ -429,15 +429,15 @@ static struct engine_execution *start(struct sim *sim, const struct sim_library 
                                  .project = span_text(SIM_PROJECT),
                                  .request = wire_writer_span(&writer),
                                  .execution = sim->model->variables,
-                                 .process = library->definition->processes};
+                                 .process = catalog->definition->processes};
     if (original != NULL && original->start_node.count > 0) {
         start.request = SPAN_EMPTY;
         start.execution = original->first_execution;
         start.start_node = original->start_node;
-        start.process = engine_definition_find(library->definition, original->process->id);
+        start.process = engine_definition_find(catalog->definition, original->process->id);
     }
     enum result result = execution_id_parse(span_text("twin"), &start.id);
-    struct engine_execution *execution = engine_new(&library->engine, &start, sim->now.unix_ms);
+    struct engine_execution *execution = engine_new(&catalog->engine, &start, sim->now.unix_ms);
     ASSERT(result == RESULT_OK && execution != NULL);
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = sim->now.unix_ms};
     result = run(sim, execution, &input, post, arena);
@@ -497,7 +497,7 @@ static bool next_input(struct sim *sim, struct engine_execution *execution, stru
     return choices.count > 0 || due_ms != INT64_MAX;
 }
 
-struct span sim_twin(struct sim *sim, const struct sim_library *library,
+struct span sim_twin(struct sim *sim, const struct sim_catalog *catalog,
                      const struct engine_execution *original, uint32_t *work)
 {
     struct arena arena;
@@ -506,7 +506,7 @@ struct span sim_twin(struct sim *sim, const struct sim_library *library,
     struct post post = {0};
     struct engine_input input;
     arena_init(&arena, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
-    struct engine_execution *execution = start(sim, library, original, &post, &arena);
+    struct engine_execution *execution = start(sim, catalog, original, &post, &arena);
     enum result result = RESULT_OK;
     for (uint32_t i = 0; i < TWIN_INPUTS_MAX && result == RESULT_OK &&
                          next_input(sim, execution, &post, work, &input, &done);
@@ -530,7 +530,7 @@ struct span sim_twin(struct sim *sim, const struct sim_library *library,
 
 struct exploration {
     struct sim *sim;
-    const struct sim_library *library;
+    const struct sim_catalog *catalog;
     struct sim_ends *ends;
     struct arena arena; /* of one input */
     struct span states[STATES_MAX];
@@ -592,7 +592,7 @@ static void note(struct exploration *exploration, const struct engine_execution 
 static struct engine_execution *decoded(struct exploration *exploration, struct span bytes)
 {
     struct engine_execution *execution;
-    enum result result = engine_decode(&exploration->library->engine, bytes, &execution);
+    enum result result = engine_decode(&exploration->catalog->engine, bytes, &execution);
     ASSERT(result == RESULT_OK);
     return execution;
 }
@@ -613,17 +613,17 @@ static void try_choice(struct exploration *exploration, uint32_t state, const st
     engine_free(execution);
 }
 
-void sim_explore(struct sim *sim, const struct sim_library *library, struct sim_ends *ends)
+void sim_explore(struct sim *sim, const struct sim_catalog *catalog, struct sim_ends *ends)
 {
     struct exploration *exploration = arena_zero(&sim->arena, sizeof *exploration);
     ASSERT(exploration != NULL);
     *ends = (struct sim_ends){0};
     exploration->sim = sim;
-    exploration->library = library;
+    exploration->catalog = catalog;
     exploration->ends = ends;
     arena_init(&exploration->arena, TURN_BLOCK_BYTES, TURN_BYTES_MAX);
     struct post post = {0};
-    struct engine_execution *execution = start(sim, library, NULL, &post, &exploration->arena);
+    struct engine_execution *execution = start(sim, catalog, NULL, &post, &exploration->arena);
     note(exploration, execution, &post);
     engine_free(execution);
     for (uint32_t i = 0; i < exploration->count && !ends->cut && !sim_failed(sim); i++) {

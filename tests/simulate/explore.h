@@ -32,8 +32,8 @@ struct span sim_end_of(const struct engine_execution *execution, struct arena *a
  * The one end of a confluent model that began as `original` did. Empty, and the run has failed: it
  * does not end. work[n]: how often the module of task n works on the way; zeroed by the caller.
  */
-struct span sim_twin(struct sim *sim, const struct sim_library *library,
+struct span sim_twin(struct sim *sim, const struct sim_catalog *catalog,
                      const struct engine_execution *original, uint32_t *work);
-void sim_explore(struct sim *sim, const struct sim_library *library, struct sim_ends *ends);
+void sim_explore(struct sim *sim, const struct sim_catalog *catalog, struct sim_ends *ends);
 
 #endif

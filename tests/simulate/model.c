@@ -314,13 +314,13 @@ const struct sim_task *sim_model_task(const struct sim_model *model, struct span
 
 /* ---- compiled ---- */
 
-static const struct engine_process *find_process(const struct engine_library *self,
+static const struct engine_process *find_process(const struct engine_catalog *self,
                                                  struct span project, struct span id,
                                                  uint32_t version)
 {
     (void)project;
     (void)version;
-    return engine_definition_find(((const struct sim_library *)self)->definition, id);
+    return engine_definition_find(((const struct sim_catalog *)self)->definition, id);
 }
 
 struct span sim_model_begins(const struct sim_model *model, struct span name)
@@ -333,11 +333,11 @@ struct span sim_model_begins(const struct sim_model *model, struct span name)
     return SPAN_EMPTY;
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self,
+static const struct engine_modules *find_modules(const struct engine_catalog *self,
                                                  struct span project)
 {
     (void)project;
-    return ((const struct sim_library *)self)->modules;
+    return ((const struct sim_catalog *)self)->modules;
 }
 
 static void refused(struct sim *sim, struct engine_report *report)
@@ -346,22 +346,22 @@ static void refused(struct sim *sim, struct engine_report *report)
     sim_fail(sim, "the model is refused: %.*s", SPAN_ARG(text));
 }
 
-bool sim_library_init(struct sim *sim, struct sim_library *library)
+bool sim_catalog_init(struct sim *sim, struct sim_catalog *catalog)
 {
     struct engine_report report;
-    *library = (struct sim_library){.engine = {.process = find_process, .modules = find_modules}};
+    *catalog = (struct sim_catalog){.engine = {.process = find_process, .modules = find_modules}};
     engine_report_init(&report, span_text("model"));
     enum result result =
-        engine_read(sim->model->file_name, sim->model->file, &report, &library->definition);
+        engine_read(sim->model->file_name, sim->model->file, &report, &catalog->definition);
     if (result == RESULT_OK) {
         result =
             engine_read_modules(span_text("modules.json"), sim->model->modules,
-                                span_text(SIM_PROJECT), SPAN_EMPTY, &report, &library->modules);
+                                span_text(SIM_PROJECT), SPAN_EMPTY, &report, &catalog->modules);
     }
     if (result == RESULT_OK) {
-        for (uint32_t i = 0; i < library->definition->process_count; i++) {
-            library->definition->processes[i].version = 1;
-            library->definition->processes[i].project = span_text(SIM_PROJECT);
+        for (uint32_t i = 0; i < catalog->definition->process_count; i++) {
+            catalog->definition->processes[i].version = 1;
+            catalog->definition->processes[i].project = span_text(SIM_PROJECT);
         }
     } else {
         refused(sim, &report);
@@ -370,12 +370,12 @@ bool sim_library_init(struct sim *sim, struct sim_library *library)
     return result == RESULT_OK;
 }
 
-void sim_library_release(struct sim_library *library)
+void sim_catalog_release(struct sim_catalog *catalog)
 {
-    if (library->modules != NULL) {
-        engine_modules_free(library->modules);
+    if (catalog->modules != NULL) {
+        engine_modules_free(catalog->modules);
     }
-    if (library->definition != NULL) {
-        engine_definition_free(library->definition);
+    if (catalog->definition != NULL) {
+        engine_definition_free(catalog->definition);
     }
 }

@@ -58,8 +58,8 @@ struct span sim_model_begins(const struct sim_model *model, struct span name);
 
 /* ---- the model compiled: what the checks run the core on, apart from the actors' own copy ---- */
 
-struct sim_library {
-    struct engine_library engine; /* first: the engine hands it back */
+struct sim_catalog {
+    struct engine_catalog engine; /* first: the engine hands it back */
     struct engine_definition *definition;
     struct engine_modules *modules;
 };
@@ -67,7 +67,7 @@ struct sim_library {
 #define SIM_PROJECT "default"
 
 /* As version 1 of the project. Fails the run when the model is refused. */
-bool sim_library_init(struct sim *sim, struct sim_library *library);
-void sim_library_release(struct sim_library *library);
+bool sim_catalog_init(struct sim *sim, struct sim_catalog *catalog);
+void sim_catalog_release(struct sim_catalog *catalog);
 
 #endif

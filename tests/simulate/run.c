@@ -299,7 +299,7 @@ static void check_twin(struct sim *sim, const struct engine_execution *execution
 {
     uint32_t *work = arena_zero(&sim->arena, (sim->model->task_count + 1) * sizeof *work);
     ASSERT(work != NULL);
-    struct span expected = sim_twin(sim, sim_tap_library(sim), execution, work);
+    struct span expected = sim_twin(sim, sim_tap_catalog(sim), execution, work);
     struct span found = sim_end_of(execution, &sim->arena);
     if (!sim_failed(sim) && !span_equal(expected, found)) {
         sim_fail(sim, "it does not end as its twin:\ntwin %.*s\nit   %.*s",
@@ -330,7 +330,7 @@ static void judge(struct sim *sim)
     struct sim_ends *ends = arena_zero(&sim->arena, sizeof *ends);
     ASSERT(ends != NULL);
     if (!sim->model->confluent) {
-        sim_explore(sim, sim_tap_library(sim), ends);
+        sim_explore(sim, sim_tap_catalog(sim), ends);
         sim->report->unexplored = ends->cut;
         sim->report->ends_allowed = ends->cut ? 0 : ends->count;
     }

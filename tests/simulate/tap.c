@@ -45,7 +45,7 @@ struct tracked {
 
 struct sim_tap {
     struct sim *sim;
-    struct sim_library library;
+    struct sim_catalog catalog;
     struct tracked tracked[SIM_EXECUTIONS_MAX];
     uint32_t count;
     bool recovering;
@@ -151,8 +151,8 @@ static void book(struct sim_tap *tap, struct tracked *tracked,
     for (uint32_t i = from; i < output->event_count; i++) {
         const struct engine_event *event = &output->events[i];
         const char *wrong =
-            sim_books_take(&tracked->books, &tap->library.engine,
-                           tap->library.definition->processes, span_text(SIM_PROJECT), event);
+            sim_books_take(&tracked->books, &tap->catalog.engine,
+                           tap->catalog.definition->processes, span_text(SIM_PROJECT), event);
         if (wrong != NULL) {
             sim_fail(tap->sim, "%s: %s (event %u \"%s\", token %u, scope %u, node %u, flow %u)",
                      tracked->id.text, wrong, i, engine_event_name(event->type), event->token,
@@ -173,7 +173,7 @@ static void follow(struct sim_tap *tap, struct tracked *tracked,
     struct wire_writer writer;
     wire_writer_init(&writer, &tap->scratch, 1024);
     engine_events_encode(output->events + from, output->event_count - from, &writer);
-    enum result result = engine_replay(&tap->library.engine, wire_writer_span(&writer),
+    enum result result = engine_replay(&tap->catalog.engine, wire_writer_span(&writer),
                                        output->first_event_sequence + from, &tracked->shadow);
     if (result != RESULT_OK) {
         sim_fail(tap->sim, "%s: its own events do not apply: %s", tracked->id.text,
@@ -259,13 +259,13 @@ enum result __wrap_engine_advance(struct engine_execution *execution, int64_t no
                                   struct engine_output *output, bool *more);
 enum result __real_engine_recover(struct engine_execution *execution, struct engine_output *output);
 enum result __wrap_engine_recover(struct engine_execution *execution, struct engine_output *output);
-enum result __real_engine_decode(const struct engine_library *library, struct span bytes,
+enum result __real_engine_decode(const struct engine_catalog *catalog, struct span bytes,
                                  struct engine_execution **out);
-enum result __wrap_engine_decode(const struct engine_library *library, struct span bytes,
+enum result __wrap_engine_decode(const struct engine_catalog *catalog, struct span bytes,
                                  struct engine_execution **out);
-enum result __real_engine_replay(const struct engine_library *library, struct span events,
+enum result __real_engine_replay(const struct engine_catalog *catalog, struct span events,
                                  uint64_t first, struct engine_execution **execution);
-enum result __wrap_engine_replay(const struct engine_library *library, struct span events,
+enum result __wrap_engine_replay(const struct engine_catalog *catalog, struct span events,
                                  uint64_t first, struct engine_execution **execution);
 
 static struct sim *begin(void)
@@ -319,11 +319,11 @@ enum result __wrap_engine_recover(struct engine_execution *execution, struct eng
 
 static void come_back(struct sim *sim, const struct engine_execution *execution);
 
-enum result __wrap_engine_decode(const struct engine_library *library, struct span bytes,
+enum result __wrap_engine_decode(const struct engine_catalog *catalog, struct span bytes,
                                  struct engine_execution **out)
 {
     struct sim *sim = begin();
-    enum result result = __real_engine_decode(library, bytes, out);
+    enum result result = __real_engine_decode(catalog, bytes, out);
     if (sim != NULL) {
         if (result == RESULT_OK) {
             come_back(sim, *out);
@@ -333,11 +333,11 @@ enum result __wrap_engine_decode(const struct engine_library *library, struct sp
     return result;
 }
 
-enum result __wrap_engine_replay(const struct engine_library *library, struct span events,
+enum result __wrap_engine_replay(const struct engine_catalog *catalog, struct span events,
                                  uint64_t first, struct engine_execution **execution)
 {
     struct sim *sim = begin();
-    enum result result = __real_engine_replay(library, events, first, execution);
+    enum result result = __real_engine_replay(catalog, events, first, execution);
     if (sim != NULL) {
         if (result == RESULT_OK) {
             come_back(sim, *execution);
@@ -658,7 +658,7 @@ static void go_back_to(struct sim_tap *tap, struct tracked *tracked, uint64_t ev
         return;
     }
     enum result result = engine_decode(
-        &tap->library.engine, span_of(committed->bytes, committed->count), &tracked->shadow);
+        &tap->catalog.engine, span_of(committed->bytes, committed->count), &tracked->shadow);
     ASSERT(result == RESULT_OK);
     tracked->books = committed->books;
     forget_before(tracked, event_sequence);
@@ -708,7 +708,7 @@ void sim_tap_init(struct sim *sim)
     ASSERT(sim->tap != NULL);
     sim->tap->sim = sim;
     arena_init(&sim->tap->scratch, SCRATCH_BLOCK_BYTES, SCRATCH_BYTES_MAX);
-    (void)sim_library_init(sim, &sim->tap->library);
+    (void)sim_catalog_init(sim, &sim->tap->catalog);
 }
 
 void sim_tap_release(struct sim *sim)
@@ -718,7 +718,7 @@ void sim_tap_release(struct sim *sim)
         forget_after(&sim->tap->tracked[i], 0);
     }
     arena_release(&sim->tap->scratch);
-    sim_library_release(&sim->tap->library);
+    sim_catalog_release(&sim->tap->catalog);
 }
 
 void sim_tap_track(struct sim *sim, struct execution_id id)
@@ -747,7 +747,7 @@ uint32_t sim_tap_callbacks(struct sim *sim, uint32_t execution)
     return sim->tap->tracked[execution].books.callbacks;
 }
 
-const struct sim_library *sim_tap_library(struct sim *sim)
+const struct sim_catalog *sim_tap_catalog(struct sim *sim)
 {
-    return &sim->tap->library;
+    return &sim->tap->catalog;
 }

@@ -43,6 +43,6 @@ bool sim_tap_has_settled(struct sim *sim, uint32_t execution);
 /* How many callbacks it has taken. */
 uint32_t sim_tap_callbacks(struct sim *sim, uint32_t execution);
 /* The model as the checks have compiled it. */
-const struct sim_library *sim_tap_library(struct sim *sim);
+const struct sim_catalog *sim_tap_catalog(struct sim *sim);
 
 #endif

@@ -17,9 +17,9 @@
 #define STAGE_TURN_BYTES     (256u << 20)
 #define STAGE_TTL_MS         INT64_C(3600000) /* engine.md 4: an hour, unless said otherwise */
 
-/* ---- library ---- */
+/* ---- catalog ---- */
 
-static const struct engine_process *find_process(const struct engine_library *self,
+static const struct engine_process *find_process(const struct engine_catalog *self,
                                                  struct span project, struct span id,
                                                  uint32_t version)
 {
@@ -37,7 +37,7 @@ static const struct engine_process *find_process(const struct engine_library *se
 }
 
 static const struct engine_process *
-find_tagged(const struct engine_library *self, struct span project, struct span id, struct span tag)
+find_tagged(const struct engine_catalog *self, struct span project, struct span id, struct span tag)
 {
     const struct stage *stage = (const struct stage *)self;
     const struct engine_process *found = NULL;
@@ -50,14 +50,14 @@ find_tagged(const struct engine_library *self, struct span project, struct span 
     return found;
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self,
+static const struct engine_modules *find_modules(const struct engine_catalog *self,
                                                  struct span project)
 {
     (void)project;
     return ((const struct stage *)self)->modules;
 }
 
-static const struct engine_dmn *find_decision(const struct engine_library *self,
+static const struct engine_dmn *find_decision(const struct engine_catalog *self,
                                               struct span project, struct span id, uint32_t version)
 {
     const struct stage *stage = (const struct stage *)self;
@@ -71,7 +71,7 @@ static const struct engine_dmn *find_decision(const struct engine_library *self,
     return NULL;
 }
 
-static const struct engine_zone *find_zone(const struct engine_library *self, struct span name,
+static const struct engine_zone *find_zone(const struct engine_catalog *self, struct span name,
                                            struct arena *arena)
 {
     (void)self;
@@ -212,7 +212,7 @@ static bool open_modules(struct stage *stage)
 bool stage_open(struct stage *stage, const struct scenario *scenario, struct arena *arena,
                 struct scenario_outcome *outcome)
 {
-    *stage = (struct stage){.library = {.process = find_process,
+    *stage = (struct stage){.catalog = {.process = find_process,
                                         .tagged = find_tagged,
                                         .modules = find_modules,
                                         .decision = find_decision,
@@ -639,7 +639,7 @@ static bool start_at(struct stage *stage, struct span start_node, struct span pa
         .context = wire_find_text(start, "context"),
         .execution = wire_find_text(start, "execution"),
         .is_test = wire_bool_or(wire_find_text(start, "isTest"), false),
-        .process = find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0),
+        .process = find_process(&stage->catalog, SPAN_EMPTY, stage->scenario->process, 0),
         .start_node = start_node};
     if (begin.process == NULL) {
         scenario_fail(stage->outcome, stage->arena, "DefinitionNotFound: no process \"%.*s\"",
@@ -652,7 +652,7 @@ static bool start_at(struct stage *stage, struct span start_node, struct span pa
     if (execution_id_parse(span_text("scenario"), &begin.id) != RESULT_OK) {
         ASSERT_UNREACHABLE();
     }
-    stage->execution = engine_new(&stage->library, &begin, stage->now_ms);
+    stage->execution = engine_new(&stage->catalog, &begin, stage->now_ms);
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = stage->now_ms};
     enum proto_error refusal = PROTO_ERROR_NONE;
     struct span message = SPAN_EMPTY;
@@ -683,7 +683,7 @@ static bool needs_trigger(const struct engine_node *node)
 bool stage_waits_for_start(const struct stage *stage)
 {
     const struct engine_process *process =
-        find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0);
+        find_process(&stage->catalog, SPAN_EMPTY, stage->scenario->process, 0);
     if (process == NULL || process->starts.count == 0) {
         return false;
     }
@@ -699,7 +699,7 @@ bool stage_publish(struct stage *stage, const struct stage_message *message, int
 {
     if (stage->execution == NULL) {
         const struct engine_process *process =
-            find_process(&stage->library, SPAN_EMPTY, stage->scenario->process, 0);
+            find_process(&stage->catalog, SPAN_EMPTY, stage->scenario->process, 0);
         const struct engine_node *node =
             process == NULL
                 ? NULL
@@ -752,11 +752,11 @@ bool stage_crash(struct stage *stage)
     stage->call_count = 0;
     enum result result = RESULT_OK;
     if (stage->snapshot.count > 0) {
-        result = engine_decode(&stage->library, stage->snapshot, &recovered);
+        result = engine_decode(&stage->catalog, stage->snapshot, &recovered);
     }
     for (uint32_t i = 0; i < stage->event_count && result == RESULT_OK; i++) {
         result =
-            engine_replay(&stage->library, stage->events[i], stage->event_firsts[i], &recovered);
+            engine_replay(&stage->catalog, stage->events[i], stage->event_firsts[i], &recovered);
     }
     stage->execution = recovered;
     if (result != RESULT_OK || recovered == NULL) {

@@ -1,5 +1,5 @@
 /*
- * stage.h: the world of one scenario: library, clock, modules, store. The execution acts on it as
+ * stage.h: the world of one scenario: catalog, clock, modules, store. The execution acts on it as
  * it would in an engine.
  */
 #ifndef TOOLS_STRIDER_SCENARIO_STAGE_H
@@ -33,7 +33,7 @@ struct stage_message {
 };
 
 struct stage {
-    struct engine_library library; /* first: the engine hands it back */
+    struct engine_catalog catalog; /* first: the engine hands it back */
     const struct scenario *scenario;
     struct scenario_outcome *outcome;
     struct engine_modules *modules;

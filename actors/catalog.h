@@ -1,10 +1,10 @@
 /*
- * library.h: the compiled definitions and modules that one actor's executions look things up in.
+ * catalog.h: the compiled definitions and modules that one actor's executions look things up in.
  * Each shard compiles its own copy from the registry's messages, so nothing is shared between
  * threads.
  */
-#ifndef ACTORS_LIBRARY_H
-#define ACTORS_LIBRARY_H
+#ifndef ACTORS_CATALOG_H
+#define ACTORS_CATALOG_H
 
 #include "actors/table.h"
 #include "engine/model.h"
@@ -33,9 +33,9 @@ struct actor_source {
 typedef enum result (*actor_zone_fn)(struct span name, struct arena *arena,
                                      struct engine_zone *out);
 
-struct actor_library {
-    struct engine_library engine; /* what engine calls are given */
-    /* private to library.c */
+struct actor_catalog {
+    struct engine_catalog engine; /* what engine calls are given */
+    /* private to catalog.c */
     struct actor_table processes;
     struct actor_table decisions;
     struct actor_table zones; /* that were asked for */
@@ -46,16 +46,16 @@ struct actor_library {
     struct engine_modules *builtins;
 };
 
-MUST_USE enum result actor_library_init(struct actor_library *library, actor_zone_fn read_zone);
+MUST_USE enum result actor_catalog_init(struct actor_catalog *catalog, actor_zone_fn read_zone);
 /* No execution that borrows it may be left. */
-void actor_library_release(struct actor_library *library);
+void actor_catalog_release(struct actor_catalog *catalog);
 
 /*
  * Compiles and keeps one version of a file; copies what it is given. `report` (initialised here,
  * released by the caller) says what is wrong on RESULT_INVALID. RESULT_EXISTS: that version of one
  * of its processes or decisions is there already.
  */
-MUST_USE enum result actor_library_add(struct actor_library *library,
+MUST_USE enum result actor_catalog_add(struct actor_catalog *catalog,
                                        const struct proto_definition *definition, int64_t at_ms,
                                        struct engine_report *report);
 /*
@@ -69,38 +69,38 @@ struct span actor_project_write(const struct proto_project *project, struct aren
 /* Spans borrowed. RESULT_CORRUPT. */
 MUST_USE enum result actor_project_read(struct span project_id, struct span value,
                                         struct proto_project *out);
-/* Is this what the library has for the project already? */
-bool actor_library_has_project(const struct actor_library *library,
+/* Is this what the catalog has for the project already? */
+bool actor_catalog_has_project(const struct actor_catalog *catalog,
                                const struct proto_project *project);
 
 /* A project's modules and environment, in place of the old ones. */
-MUST_USE enum result actor_library_set_project(struct actor_library *library,
+MUST_USE enum result actor_catalog_set_project(struct actor_catalog *catalog,
                                                const struct proto_project *project,
                                                struct engine_report *report);
 /* The workspace that a project's triggers start executions in: the project's, else "default".
  * Borrowed. */
-struct span actor_library_workspace(const struct actor_library *library, struct span project);
+struct span actor_catalog_workspace(const struct actor_catalog *catalog, struct span project);
 /* Errors in the report for each webhook path of the file that a process of another id or project
  * has. */
-void actor_library_check_paths(const struct actor_library *library, struct span project,
+void actor_catalog_check_paths(const struct actor_catalog *catalog, struct span project,
                                const struct engine_definition *definition,
                                struct engine_report *report);
 /* The newest version that serves a path below /hooks/, and where it begins; NULL: none does. */
-const struct engine_process *actor_library_of_path(const struct actor_library *library,
+const struct engine_process *actor_catalog_of_path(const struct actor_catalog *catalog,
                                                    struct span path,
                                                    struct engine_start_trigger *trigger);
 /* Newest version of a process, 0 when there is none. */
-uint32_t actor_library_newest(const struct actor_library *library, struct span project,
+uint32_t actor_catalog_newest(const struct actor_catalog *catalog, struct span project,
                               struct span process_id);
 /* The same for a decision of a decision model. */
-uint32_t actor_library_newest_decision(const struct actor_library *library, struct span project,
+uint32_t actor_catalog_newest_decision(const struct actor_catalog *catalog, struct span project,
                                        struct span decision_id);
 /* The file that a process version came from; NULL when absent. */
-const struct actor_source *actor_library_source(const struct actor_library *library,
+const struct actor_source *actor_catalog_source(const struct actor_catalog *catalog,
                                                 struct span project, struct span process_id,
                                                 uint32_t version);
 /* Newest version of a file by its name; NULL when absent. */
-const struct actor_source *actor_library_file(const struct actor_library *library,
+const struct actor_source *actor_catalog_file(const struct actor_catalog *catalog,
                                               struct span project, struct span name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * library.c: (project, process id) -> versions; (project, decision id) -> versions; project ->
+ * catalog.c: (project, process id) -> versions; (project, decision id) -> versions; project ->
  * modules; name -> time zone.
  */
-#include "actors/library.h"
+#include "actors/catalog.h"
 
 #include <stdlib.h>
 
@@ -44,13 +44,13 @@ static uint64_t process_hash(struct span project, struct span process_id)
     return base_hash(process_id, base_hash(project, 2));
 }
 
-static const struct process_entry *entry_of(const struct actor_library *library,
+static const struct process_entry *entry_of(const struct actor_catalog *catalog,
                                             struct span project, struct span process_id,
                                             uint32_t version)
 {
     const struct process_entry *best = NULL;
     for (struct actor_link *link =
-             actor_table_find(&library->processes, process_hash(project, process_id));
+             actor_table_find(&catalog->processes, process_hash(project, process_id));
          link != NULL; link = actor_table_again(link)) {
         const struct process_entry *entry = ACTOR_OWNER(process_entry, link, link);
         if (!span_equal(entry->process->id, process_id) ||
@@ -65,23 +65,23 @@ static const struct process_entry *entry_of(const struct actor_library *library,
     return best;
 }
 
-static const struct engine_process *find_process(const struct engine_library *self,
+static const struct engine_process *find_process(const struct engine_catalog *self,
                                                  struct span project, struct span process_id,
                                                  uint32_t version)
 {
-    const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
-    const struct process_entry *entry = entry_of(library, project, process_id, version);
+    const struct actor_catalog *catalog = ACTOR_OWNER(actor_catalog, engine, self);
+    const struct process_entry *entry = entry_of(catalog, project, process_id, version);
     return entry == NULL ? NULL : entry->process;
 }
 
-static const struct engine_process *find_tagged(const struct engine_library *self,
+static const struct engine_process *find_tagged(const struct engine_catalog *self,
                                                 struct span project, struct span process_id,
                                                 struct span tag)
 {
-    const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
+    const struct actor_catalog *catalog = ACTOR_OWNER(actor_catalog, engine, self);
     const struct process_entry *best = NULL;
     for (struct actor_link *link =
-             actor_table_find(&library->processes, process_hash(project, process_id));
+             actor_table_find(&catalog->processes, process_hash(project, process_id));
          link != NULL; link = actor_table_again(link)) {
         const struct process_entry *entry = ACTOR_OWNER(process_entry, link, link);
         if (span_equal(entry->process->id, process_id) &&
@@ -94,13 +94,13 @@ static const struct engine_process *find_tagged(const struct engine_library *sel
     return best == NULL ? NULL : best->process;
 }
 
-static const struct decision_entry *decision_of(const struct actor_library *library,
+static const struct decision_entry *decision_of(const struct actor_catalog *catalog,
                                                 struct span project, struct span decision_id,
                                                 uint32_t version)
 {
     const struct decision_entry *best = NULL;
     for (struct actor_link *link =
-             actor_table_find(&library->decisions, process_hash(project, decision_id));
+             actor_table_find(&catalog->decisions, process_hash(project, decision_id));
          link != NULL; link = actor_table_again(link)) {
         const struct decision_entry *entry = ACTOR_OWNER(decision_entry, link, link);
         if (!span_equal(entry->id, decision_id) || !span_equal(entry->source->project, project)) {
@@ -114,66 +114,66 @@ static const struct decision_entry *decision_of(const struct actor_library *libr
     return best;
 }
 
-static const struct engine_dmn *find_decision(const struct engine_library *self,
+static const struct engine_dmn *find_decision(const struct engine_catalog *self,
                                               struct span project, struct span decision_id,
                                               uint32_t version)
 {
-    const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
-    const struct decision_entry *entry = decision_of(library, project, decision_id, version);
+    const struct actor_catalog *catalog = ACTOR_OWNER(actor_catalog, engine, self);
+    const struct decision_entry *entry = decision_of(catalog, project, decision_id, version);
     return entry == NULL ? NULL : entry->source->definition->decisions;
 }
 
 /* Only what a zone needs is kept: not its file, and nothing of what turns out to be none. */
-static const struct engine_zone *keep_zone(struct actor_library *library, struct span name,
+static const struct engine_zone *keep_zone(struct actor_catalog *catalog, struct span name,
                                            uint64_t hash)
 {
     struct arena scratch;
     struct engine_zone zone;
     struct zone_entry *entry = NULL;
     arena_init(&scratch, ZONE_BLOCK_BYTES, ZONES_BYTES_MAX);
-    if (library->read_zone(name, &scratch, &zone) == RESULT_OK) {
+    if (catalog->read_zone(name, &scratch, &zone) == RESULT_OK) {
         struct span changes =
-            arena_copy(&library->zone_arena, span_of((const uint8_t *)zone.changes,
+            arena_copy(&catalog->zone_arena, span_of((const uint8_t *)zone.changes,
                                                      zone.change_count * sizeof *zone.changes));
-        struct span kept = arena_copy(&library->zone_arena, name);
-        entry = arena_alloc(&library->zone_arena, sizeof *entry);
-        if (library->zone_arena.overflowed) {
+        struct span kept = arena_copy(&catalog->zone_arena, name);
+        entry = arena_alloc(&catalog->zone_arena, sizeof *entry);
+        if (catalog->zone_arena.overflowed) {
             entry = NULL;
         } else {
             *entry = (struct zone_entry){.name = kept, .zone = zone};
             entry->zone.changes = (const struct engine_zone_change *)(const void *)changes.bytes;
-            actor_table_add(&library->zones, &entry->link, hash);
+            actor_table_add(&catalog->zones, &entry->link, hash);
         }
     }
     arena_release(&scratch);
     return entry == NULL ? NULL : &entry->zone;
 }
 
-/* What the cache holds is the owner's alone, as all of the library; that it grows while somebody
+/* What the cache holds is the owner's alone, as all of the catalog; that it grows while somebody
  * only looks changes nothing that can be seen. */
-static const struct engine_zone *find_zone(const struct engine_library *self, struct span name,
+static const struct engine_zone *find_zone(const struct engine_catalog *self, struct span name,
                                            struct arena *arena)
 {
-    struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
+    struct actor_catalog *catalog = ACTOR_OWNER(actor_catalog, engine, self);
     (void)arena; /* kept longer than that */
     uint64_t hash = base_hash(name, 3);
-    for (struct actor_link *link = actor_table_find(&library->zones, hash); link != NULL;
+    for (struct actor_link *link = actor_table_find(&catalog->zones, hash); link != NULL;
          link = actor_table_again(link)) {
         const struct zone_entry *known = ACTOR_OWNER(zone_entry, link, link);
         if (span_equal(known->name, name)) {
             return &known->zone;
         }
     }
-    if (library->read_zone == NULL || actor_table_count(&library->zones) == ZONES_MAX ||
+    if (catalog->read_zone == NULL || actor_table_count(&catalog->zones) == ZONES_MAX ||
         !engine_zone_name_is_valid(name)) {
         return NULL;
     }
-    return keep_zone(library, name, hash);
+    return keep_zone(catalog, name, hash);
 }
 
-static struct project_entry *project_of(const struct actor_library *library, struct span project)
+static struct project_entry *project_of(const struct actor_catalog *catalog, struct span project)
 {
-    for (struct actor_link *link = actor_table_find(&library->projects, base_hash(project, 0));
+    for (struct actor_link *link = actor_table_find(&catalog->projects, base_hash(project, 0));
          link != NULL; link = actor_table_again(link)) {
         struct project_entry *entry = ACTOR_OWNER(project_entry, link, link);
         if (span_equal(entry->modules->project, project)) {
@@ -183,35 +183,35 @@ static struct project_entry *project_of(const struct actor_library *library, str
     return NULL;
 }
 
-static const struct engine_modules *find_modules(const struct engine_library *self,
+static const struct engine_modules *find_modules(const struct engine_catalog *self,
                                                  struct span project)
 {
-    const struct actor_library *library = ACTOR_OWNER(actor_library, engine, self);
-    const struct project_entry *entry = project_of(library, project);
-    return entry == NULL ? library->builtins : entry->modules;
+    const struct actor_catalog *catalog = ACTOR_OWNER(actor_catalog, engine, self);
+    const struct project_entry *entry = project_of(catalog, project);
+    return entry == NULL ? catalog->builtins : entry->modules;
 }
 
 /* {"modules":[]} */
 static const uint8_t no_modules[] = {0x81, 0xa7, 'm', 'o', 'd', 'u', 'l', 'e', 's', 0x90};
 
-enum result actor_library_init(struct actor_library *library, actor_zone_fn read_zone)
+enum result actor_catalog_init(struct actor_catalog *catalog, actor_zone_fn read_zone)
 {
-    *library = (struct actor_library){.engine = {.process = find_process,
+    *catalog = (struct actor_catalog){.engine = {.process = find_process,
                                                  .tagged = find_tagged,
                                                  .modules = find_modules,
                                                  .decision = find_decision,
                                                  .zone = find_zone},
                                       .read_zone = read_zone};
-    arena_init(&library->zone_arena, ZONE_BLOCK_BYTES, ZONES_BYTES_MAX);
-    actor_table_init(&library->zones);
-    actor_table_init(&library->processes);
-    actor_table_init(&library->decisions);
-    actor_table_init(&library->projects);
+    arena_init(&catalog->zone_arena, ZONE_BLOCK_BYTES, ZONES_BYTES_MAX);
+    actor_table_init(&catalog->zones);
+    actor_table_init(&catalog->processes);
+    actor_table_init(&catalog->decisions);
+    actor_table_init(&catalog->projects);
     struct engine_report report;
     engine_report_init(&report, span_text("built-in modules"));
     enum result result =
         engine_read_modules(span_text("built-in modules"), span_of(no_modules, sizeof no_modules),
-                            SPAN_EMPTY, SPAN_EMPTY, &report, &library->builtins);
+                            SPAN_EMPTY, SPAN_EMPTY, &report, &catalog->builtins);
     engine_report_release(&report);
     return result;
 }
@@ -233,39 +233,39 @@ static void project_free(struct project_entry *entry)
     free(entry);
 }
 
-void actor_library_release(struct actor_library *library)
+void actor_catalog_release(struct actor_catalog *catalog)
 {
     struct actor_link *next;
-    for (struct actor_link *link = actor_table_take_all(&library->processes); link != NULL;
+    for (struct actor_link *link = actor_table_take_all(&catalog->processes); link != NULL;
          link = next) {
         next = link->next;
         free(ACTOR_OWNER(process_entry, link, link));
     }
-    actor_table_release(&library->processes);
-    for (struct actor_link *link = actor_table_take_all(&library->decisions); link != NULL;
+    actor_table_release(&catalog->processes);
+    for (struct actor_link *link = actor_table_take_all(&catalog->decisions); link != NULL;
          link = next) {
         next = link->next;
         free(ACTOR_OWNER(decision_entry, link, link));
     }
-    actor_table_release(&library->decisions);
-    (void)actor_table_take_all(&library->zones);
-    actor_table_release(&library->zones);
-    arena_release(&library->zone_arena);
-    for (struct actor_link *link = actor_table_take_all(&library->projects); link != NULL;
+    actor_table_release(&catalog->decisions);
+    (void)actor_table_take_all(&catalog->zones);
+    actor_table_release(&catalog->zones);
+    arena_release(&catalog->zone_arena);
+    for (struct actor_link *link = actor_table_take_all(&catalog->projects); link != NULL;
          link = next) {
         next = link->next;
         struct project_entry *entry = ACTOR_OWNER(project_entry, link, link);
         project_free(entry);
     }
-    actor_table_release(&library->projects);
-    while (library->sources != NULL) {
-        struct actor_source *source = library->sources;
-        library->sources = source->next;
+    actor_table_release(&catalog->projects);
+    while (catalog->sources != NULL) {
+        struct actor_source *source = catalog->sources;
+        catalog->sources = source->next;
         source_free(source);
     }
-    if (library->builtins != NULL) {
-        engine_modules_free(library->builtins);
-        library->builtins = NULL;
+    if (catalog->builtins != NULL) {
+        engine_modules_free(catalog->builtins);
+        catalog->builtins = NULL;
     }
 }
 
@@ -295,11 +295,11 @@ static struct actor_source *source_new(const struct proto_definition *definition
 }
 
 /* All or nothing: an entry for each process of the file. */
-static enum result list_processes(struct actor_library *library, struct actor_source *source)
+static enum result list_processes(struct actor_catalog *catalog, struct actor_source *source)
 {
     struct engine_definition *compiled = source->definition;
     for (uint32_t i = 0; i < compiled->process_count; i++) {
-        if (entry_of(library, source->project, compiled->processes[i].id, source->version) !=
+        if (entry_of(catalog, source->project, compiled->processes[i].id, source->version) !=
             NULL) {
             return RESULT_EXISTS;
         }
@@ -323,7 +323,7 @@ static enum result list_processes(struct actor_library *library, struct actor_so
         process->version = source->version;
         process->project = source->project;
         *entries[i] = (struct process_entry){.source = source, .process = process};
-        actor_table_add(&library->processes, &entries[i]->link,
+        actor_table_add(&catalog->processes, &entries[i]->link,
                         process_hash(source->project, process->id));
     }
     free(entries);
@@ -336,7 +336,7 @@ static uint32_t decision_count(const struct engine_definition *definition)
 }
 
 /* All or nothing: an entry for each decision of the file. */
-static enum result list_decisions(struct actor_library *library, struct actor_source *source)
+static enum result list_decisions(struct actor_catalog *catalog, struct actor_source *source)
 {
     const struct engine_dmn *dmn = source->definition->decisions;
     uint32_t count = decision_count(source->definition);
@@ -344,7 +344,7 @@ static enum result list_decisions(struct actor_library *library, struct actor_so
     enum result result = RESULT_OK;
     for (uint32_t i = 0; i < count && result == RESULT_OK; i++) {
         struct span id = engine_dmn_decision_id(dmn, i);
-        bool is_there = decision_of(library, source->project, id, source->version) != NULL;
+        bool is_there = decision_of(catalog, source->project, id, source->version) != NULL;
         struct decision_entry *entry = is_there ? NULL : malloc(sizeof *entry);
         if (entry == NULL) {
             result = is_there ? RESULT_EXISTS : RESULT_LIMIT;
@@ -359,7 +359,7 @@ static enum result list_decisions(struct actor_library *library, struct actor_so
         made =
             entry->link.next == NULL ? NULL : ACTOR_OWNER(decision_entry, link, entry->link.next);
         if (result == RESULT_OK) {
-            actor_table_add(&library->decisions, &entry->link,
+            actor_table_add(&catalog->decisions, &entry->link,
                             process_hash(source->project, entry->id));
         } else {
             free(entry);
@@ -368,7 +368,7 @@ static enum result list_decisions(struct actor_library *library, struct actor_so
     return result;
 }
 
-enum result actor_library_add(struct actor_library *library,
+enum result actor_catalog_add(struct actor_catalog *catalog,
                               const struct proto_definition *definition, int64_t at_ms,
                               struct engine_report *report)
 {
@@ -380,15 +380,15 @@ enum result actor_library_add(struct actor_library *library,
     }
     enum result result = engine_read(source->name, source->content, report, &source->definition);
     if (result == RESULT_OK) {
-        result = source->definition->decisions != NULL ? list_decisions(library, source)
-                                                       : list_processes(library, source);
+        result = source->definition->decisions != NULL ? list_decisions(catalog, source)
+                                                       : list_processes(catalog, source);
     }
     if (result != RESULT_OK) {
         source_free(source);
         return result;
     }
-    source->next = library->sources;
-    library->sources = source;
+    source->next = catalog->sources;
+    catalog->sources = source;
     return RESULT_OK;
 }
 
@@ -440,10 +440,10 @@ static struct project_entry *project_new(const struct proto_project *project)
     return entry;
 }
 
-bool actor_library_has_project(const struct actor_library *library,
+bool actor_catalog_has_project(const struct actor_catalog *catalog,
                                const struct proto_project *project)
 {
-    const struct project_entry *entry = project_of(library, project->project);
+    const struct project_entry *entry = project_of(catalog, project->project);
     struct proto_project known;
     return entry != NULL &&
            actor_project_read(project->project, entry->value, &known) == RESULT_OK &&
@@ -452,7 +452,7 @@ bool actor_library_has_project(const struct actor_library *library,
            span_equal(known.modules, project->modules);
 }
 
-enum result actor_library_set_project(struct actor_library *library,
+enum result actor_catalog_set_project(struct actor_catalog *catalog,
                                       const struct proto_project *project,
                                       struct engine_report *report)
 {
@@ -470,18 +470,18 @@ enum result actor_library_set_project(struct actor_library *library,
         project_free(entry);
         return result;
     }
-    struct project_entry *old = project_of(library, project->project);
+    struct project_entry *old = project_of(catalog, project->project);
     if (old != NULL) {
-        actor_table_remove(&library->projects, &old->link);
+        actor_table_remove(&catalog->projects, &old->link);
         project_free(old);
     }
-    actor_table_add(&library->projects, &entry->link, base_hash(entry->modules->project, 0));
+    actor_table_add(&catalog->projects, &entry->link, base_hash(entry->modules->project, 0));
     return RESULT_OK;
 }
 
-struct span actor_library_workspace(const struct actor_library *library, struct span project)
+struct span actor_catalog_workspace(const struct actor_catalog *catalog, struct span project)
 {
-    const struct project_entry *entry = project_of(library, project);
+    const struct project_entry *entry = project_of(catalog, project);
     struct proto_project known = {0};
     bool is_known = entry != NULL &&
                     actor_project_read(project, entry->value, &known) == RESULT_OK &&
@@ -491,15 +491,15 @@ struct span actor_library_workspace(const struct actor_library *library, struct 
 
 /* ---- webhooks ---- */
 
-const struct engine_process *actor_library_of_path(const struct actor_library *library,
+const struct engine_process *actor_catalog_of_path(const struct actor_catalog *catalog,
                                                    struct span path,
                                                    struct engine_start_trigger *trigger)
 {
-    for (const struct actor_source *source = library->sources; source != NULL;
+    for (const struct actor_source *source = catalog->sources; source != NULL;
          source = source->next) {
         for (uint32_t i = 0; i < source->definition->process_count; i++) {
             const struct engine_process *process = &source->definition->processes[i];
-            if (actor_library_newest(library, source->project, process->id) == source->version &&
+            if (actor_catalog_newest(catalog, source->project, process->id) == source->version &&
                 engine_trigger_of_path(process, path, trigger)) {
                 return process;
             }
@@ -509,7 +509,7 @@ const struct engine_process *actor_library_of_path(const struct actor_library *l
 }
 
 struct path_check {
-    const struct actor_library *library;
+    const struct actor_catalog *catalog;
     struct span project;
     const struct engine_process *process;
     struct engine_report *report;
@@ -521,7 +521,7 @@ static void check_path(void *owner, const struct engine_start_trigger *trigger)
     struct engine_start_trigger other;
     const struct engine_process *taken =
         trigger->kind == ENGINE_START_BY_WEBHOOK
-            ? actor_library_of_path(check->library, trigger->text, &other)
+            ? actor_catalog_of_path(check->catalog, trigger->text, &other)
             : NULL;
     if (taken != NULL && (!span_equal(taken->id, check->process->id) ||
                           !span_equal(taken->project, check->project))) {
@@ -534,12 +534,12 @@ static void check_path(void *owner, const struct engine_start_trigger *trigger)
     }
 }
 
-void actor_library_check_paths(const struct actor_library *library, struct span project,
+void actor_catalog_check_paths(const struct actor_catalog *catalog, struct span project,
                                const struct engine_definition *definition,
                                struct engine_report *report)
 {
     for (uint32_t i = 0; i < definition->process_count; i++) {
-        struct path_check check = {.library = library,
+        struct path_check check = {.catalog = catalog,
                                    .project = project,
                                    .process = &definition->processes[i],
                                    .report = report};
@@ -547,33 +547,33 @@ void actor_library_check_paths(const struct actor_library *library, struct span 
     }
 }
 
-uint32_t actor_library_newest(const struct actor_library *library, struct span project,
+uint32_t actor_catalog_newest(const struct actor_catalog *catalog, struct span project,
                               struct span process_id)
 {
-    const struct process_entry *entry = entry_of(library, project, process_id, 0);
+    const struct process_entry *entry = entry_of(catalog, project, process_id, 0);
     return entry == NULL ? 0 : entry->source->version;
 }
 
-uint32_t actor_library_newest_decision(const struct actor_library *library, struct span project,
+uint32_t actor_catalog_newest_decision(const struct actor_catalog *catalog, struct span project,
                                        struct span decision_id)
 {
-    const struct decision_entry *entry = decision_of(library, project, decision_id, 0);
+    const struct decision_entry *entry = decision_of(catalog, project, decision_id, 0);
     return entry == NULL ? 0 : entry->source->version;
 }
 
-const struct actor_source *actor_library_source(const struct actor_library *library,
+const struct actor_source *actor_catalog_source(const struct actor_catalog *catalog,
                                                 struct span project, struct span process_id,
                                                 uint32_t version)
 {
-    const struct process_entry *entry = entry_of(library, project, process_id, version);
+    const struct process_entry *entry = entry_of(catalog, project, process_id, version);
     return entry == NULL ? NULL : entry->source;
 }
 
-const struct actor_source *actor_library_file(const struct actor_library *library,
+const struct actor_source *actor_catalog_file(const struct actor_catalog *catalog,
                                               struct span project, struct span name)
 {
     const struct actor_source *newest = NULL;
-    for (const struct actor_source *source = library->sources; source != NULL;
+    for (const struct actor_source *source = catalog->sources; source != NULL;
          source = source->next) {
         if (span_equal(source->project, project) && span_equal(source->name, name) &&
             (newest == NULL || source->version > newest->version)) {
