@@ -22,6 +22,7 @@
 #include "perf/waiting.h"
 #include "perf/workload.h"
 #include "proto/wire/json.h"
+#include "transport/guard/closing.h"
 
 #define READY_TIMEOUT_MS 30000
 #define STOP_TIMEOUT_MS  60000
@@ -315,6 +316,6 @@ int bench_main(int argc, char **argv)
     }
     scratch_close(&bench.scratch);
     arena_release(&bench.arena);
-    nng_fini();
+    transport_sockets_end();
     return status;
 }

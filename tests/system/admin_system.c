@@ -18,6 +18,7 @@
 #include "proto/wire/writer.h"
 #include "tests/system/check.h"
 #include "transport/admin.h"
+#include "transport/guard/closing.h"
 #include "transport/guard/refusal.h"
 
 #define REQUEST_BYTES_MAX 100000u
@@ -745,7 +746,7 @@ int main(void)
     closing_under_fire();
 
     curl_easy_cleanup(easy);
-    nng_fini();
+    transport_sockets_end();
     pthread_cond_destroy(&router.came);
     pthread_mutex_destroy(&router.mutex);
     return check_report();

@@ -2,13 +2,12 @@
  * front_load_system.c: the NNG front under load: overload, thousands of requests waiting at once,
  * answers from many threads, twice and late, a peer that does not read, closing under fire.
  */
-#include <arpa/inet.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/system/front_world.h"
 #include "transport/client.h"
+#include "transport/guard/closing.h"
 
 /* Two threads that both find too few contexts is what a round hits now and then. */
 #define THOUSANDS_ROUNDS 4
@@ -125,23 +124,6 @@ static void second_and_late_answers_go_nowhere(void)
     transport_front_close(front);
 }
 
-/* A peer that speaks the SP protocol by hand, so that it can send without ever reading. */
-static int raw_peer(uint16_t port)
-{
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int small = 4096;
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    struct timeval patience = {.tv_sec = 20};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    REQUIRE(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
-    static const uint8_t hello[8] = {0, 'S', 'P', 0, 0, 48, 0, 0};
-    uint8_t theirs[8];
-    REQUIRE(send(fd, hello, 8, 0) == 8 && recv(fd, theirs, 8, MSG_WAITALL) == 8);
-    return fd;
-}
-
 static bool read_exactly(int fd, uint8_t *bytes, size_t count)
 {
     return recv(fd, bytes, count, MSG_WAITALL) == (ssize_t)count;
@@ -155,7 +137,7 @@ static void a_slow_reader_loses_nothing_and_holds_up_nobody(void)
     char url[64];
     front_world_tcp_url(front, url);
     router.filler = 100000;
-    int fd = raw_peer(transport_front_port(front, 0));
+    int fd = peer_open_raw(transport_front_port(front, 0));
     struct arena arena;
     arena_init(&arena, 4096, 1u << 20);
     for (uint32_t n = 0; n < 300; n++) {
@@ -276,7 +258,7 @@ int main(void)
     a_slow_reader_loses_nothing_and_holds_up_nobody();
     closing_under_fire();
 
-    nng_fini();
+    transport_sockets_end();
     router_end();
     return check_report();
 }

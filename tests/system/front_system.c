@@ -2,12 +2,15 @@
  * front_system.c: the NNG front with real peers: both spellings, 10,000 malformed frames, tokens,
  * places to listen, and what the client tells.
  */
+#include <errno.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/wire/json.h"
 #include "tests/system/front_world.h"
 #include "transport/client.h"
+#include "transport/guard/closing.h"
 
 static void both_spellings_are_answered_alike(void)
 {
@@ -54,23 +57,25 @@ static void both_spellings_are_answered_alike(void)
 
     CHECK_CASE("a frame over the limit is answered PayloadTooLarge; far over it costs the peer its "
                "connection");
-    char *large = malloc(3u << 20);
+    char *large = malloc(2u << 20);
     REQUIRE(large != NULL);
-    memset(large, ' ', 3u << 20);
+    memset(large, ' ', 2u << 20);
     large[0] = '{';
     reply = peer_call(&peer, span_of(large, (1u << 20) + 1));
     CHECK_HAS(reply, "\"PayloadTooLarge\"");
     struct transport_front_stats stats;
     transport_front_stats(front, &stats);
     CHECK_INT(stats.oversized, 1);
-    CHECK_INT(nng_socket_set_ms(peer.socket, NNG_OPT_RECVTIMEO, 300), 0);
-    nng_msg *message = NULL;
-    REQUIRE(nng_msg_alloc(&message, 0) == 0 && nng_msg_append(message, large, 3u << 20) == 0);
-    CHECK_INT(nng_sendmsg(peer.socket, message, 0), 0);
-    nng_msg *none = NULL;
-    CHECK(nng_recvmsg(peer.socket, &none, 0) != 0);
-    free(large);
     peer_close(&peer);
+    /* (By hand: NNG itself may never come back from closing a connection with half a message out.)
+     */
+    int raw = peer_open_raw(transport_front_port(front, 0));
+    const uint8_t head[8] = {0, 0, 0, 0, 0, 0x30, 0, 0}; /* 3 MiB are to come */
+    char byte;
+    CHECK_INT(send(raw, head, sizeof head, MSG_NOSIGNAL), sizeof head);
+    CHECK(recv(raw, &byte, 1, 0) == 0 || errno == ECONNRESET);
+    close(raw);
+    free(large);
     peer_open(&peer, url);
     CHECK_HAS(peer_call_text(&peer, "{\"op\":\"ping\"}"), "\"ok\":true");
 
@@ -318,7 +323,7 @@ int main(void)
     places_to_listen_are_checked();
     the_client_tells_what_went_wrong();
 
-    nng_fini();
+    transport_sockets_end();
     router_end();
     return check_report();
 }

@@ -1,7 +1,11 @@
 /* front_world.c: see front_world.h. */
 #include "tests/system/front_world.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <nng/protocol/reqrep0/req.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/system/nng_leaks.h"
@@ -164,6 +168,22 @@ void peer_open(struct peer *peer, const char *url)
     REQUIRE(nng_socket_set_ms(peer->socket, NNG_OPT_RECVTIMEO, FRONT_TIMEOUT_MS) == 0);
     REQUIRE(nng_socket_set_ms(peer->socket, NNG_OPT_SENDTIMEO, FRONT_TIMEOUT_MS) == 0);
     REQUIRE(nng_dial(peer->socket, url, NULL, 0) == 0);
+}
+
+int peer_open_raw(uint16_t port)
+{
+    int handle = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int small = 4096;
+    setsockopt(handle, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    struct timeval patience = {.tv_sec = FRONT_TIMEOUT_MS / 1000};
+    setsockopt(handle, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    REQUIRE(connect(handle, (struct sockaddr *)&address, sizeof address) == 0);
+    static const uint8_t hello[8] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
+    uint8_t theirs[8];
+    REQUIRE(send(handle, hello, 8, 0) == 8 && recv(handle, theirs, 8, MSG_WAITALL) == 8);
+    return handle;
 }
 
 static void forget_reply(struct peer *peer)

@@ -71,6 +71,10 @@ struct peer {
 
 void peer_open(struct peer *peer, const char *url);
 
+/* A connection that speaks the SP protocol by hand, greeted, with little room for what comes; reads
+ * fail after FRONT_TIMEOUT_MS. */
+int peer_open_raw(uint16_t port);
+
 /* The reply, good until the next call or peer_close; the test ends when none comes in time. */
 struct span peer_call(struct peer *peer, struct span frame);
 struct span peer_call_text(struct peer *peer, const char *text);

@@ -19,6 +19,8 @@ struct closing {
     _Atomic int holders;
 };
 
+static _Atomic int under_way; /* closes that have not come back */
+
 static void *run_close(void *arg);
 static bool wait_closed(struct closing *closing, uint32_t wait_ms);
 static void closing_leave(struct closing *closing);
@@ -34,10 +36,12 @@ bool transport_socket_close(nng_socket socket, uint32_t wait_ms)
     }
     closing->socket = socket;
     atomic_init(&closing->holders, 2);
+    atomic_fetch_add(&under_way, 1);
     if (pthread_create(&thread, NULL, run_close, closing) != 0) {
         sem_destroy(&closing->closed);
         free(closing);
         nng_close(socket);
+        atomic_fetch_sub(&under_way, 1);
         return true;
     }
     bool closed = wait_closed(closing, wait_ms);
@@ -50,10 +54,18 @@ bool transport_socket_close(nng_socket socket, uint32_t wait_ms)
     return closed;
 }
 
+void transport_sockets_end(void)
+{
+    if (atomic_load(&under_way) == 0) {
+        nng_fini();
+    }
+}
+
 static void *run_close(void *arg)
 {
     struct closing *closing = arg;
     nng_close(closing->socket);
+    atomic_fetch_sub(&under_way, 1);
     sem_post(&closing->closed);
     closing_leave(closing);
     return NULL;

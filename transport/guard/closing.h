@@ -15,4 +15,10 @@
  */
 bool transport_socket_close(nng_socket socket, uint32_t wait_ms);
 
+/*
+ * nng_fini, for the end of a program; not when a close has not come back, which nng_fini would wait
+ * for: then the end of the process has to do. No other call of NNG may be under way or come later.
+ */
+void transport_sockets_end(void);
+
 #endif
