@@ -21,7 +21,9 @@
  * slow to connect is not cut off again and again. */
 #define PATIENCE_MS     2000u
 #define PATIENCE_MS_MAX 32000u
-#define SILENCES_MAX       3u /* replies in a row that did not come in time, and it is given up too */
+/* How often a link over TLS that has not taken a request yet is asked whether it is denied. */
+#define DENIED_LOOK_MS 50u
+#define SILENCES_MAX   3u /* replies in a row that did not come in time, and it is given up too */
 
 struct transport_client {
     uint32_t magic;
@@ -126,8 +128,11 @@ static enum result try_once(struct transport_client *client, struct span request
     *stage = STAGE_REFUSED;
     enum result result = client_exchange_open(link, &own);
     if (result == RESULT_OK) {
-        result = exchange(own, request, patience_end_ms < until_ms ? patience_end_ms : until_ms,
-                          until_ms, stage, reply);
+        uint64_t send_until_ms = patience_end_ms < until_ms ? patience_end_ms : until_ms;
+        if (link->is_tls && client_now_ms() + DENIED_LOOK_MS < send_until_ms) {
+            send_until_ms = client_now_ms() + DENIED_LOOK_MS;
+        }
+        result = exchange(own, request, send_until_ms, until_ms, stage, reply);
         if (*stage == STAGE_UNTAKEN && client_link_is_denied(link)) {
             *stage = STAGE_REFUSED;
             result = RESULT_DENIED;

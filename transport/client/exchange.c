@@ -12,7 +12,7 @@
 #include "transport/guard/listen.h"
 
 #define EXCHANGE_MAGIC 0x45584348u
-#define GRACE_MS       200 /* beyond NNG's own time-out, and again after a cancel */
+#define GRACE_MS       1000 /* beyond NNG's own time-out, and again after a cancel */
 
 struct client_exchange {
     uint32_t magic;

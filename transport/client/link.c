@@ -16,6 +16,7 @@
 #define RECONNECT_MS     20
 #define RECONNECT_MS_MAX 500
 #define CLOSE_WAIT_MS    500
+#define HANG_UPS_MIN     3
 
 static int set_options(nng_socket socket);
 static int dial(struct client_link *link, const char *url, const struct transport_tls *tls);
@@ -96,9 +97,9 @@ bool client_link_is_denied(const struct client_link *link)
     }
     nng_stat *own = nng_stat_find_dialer(all, link->dialer);
     /* `auth`: we do not take the peer's certificate. `other`: the peer hangs up on ours, or on our
-     * having none. */
-    bool denied =
-        count_of(own, "connect") == 0 && count_of(own, "auth") + count_of(own, "other") > 0;
+     * having none; but so does one that is about to end, once. */
+    bool denied = count_of(own, "connect") == 0 &&
+                  (count_of(own, "auth") > 0 || count_of(own, "other") >= HANG_UPS_MIN);
     nng_stats_free(all);
     return denied;
 }
