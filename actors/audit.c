@@ -117,6 +117,12 @@ static void probe(struct actor_audit *audit, struct actor_time now)
     audit->probe_ms = now.monotonic_ms + PROBE_EVERY_MS;
 }
 
+/* To pump, AGAIN means "more at once"; a database that another program holds gets a pause. */
+static enum result of_index(enum result result)
+{
+    return result == RESULT_AGAIN ? RESULT_IO : result;
+}
+
 static enum result apply(struct actor_audit *audit)
 {
     if (audit->message_count == 0 && audit->read == audit->applied) {
@@ -127,9 +133,7 @@ static enum result apply(struct actor_audit *audit)
         index->ops->apply(index, audit->messages, audit->message_count, audit->read);
     heard(audit, result);
     if (result != RESULT_OK) {
-        /* To pump, AGAIN means "more at once"; a database that another program holds gets a pause.
-         */
-        return result == RESULT_AGAIN ? RESULT_IO : result;
+        return of_index(result);
     }
     audit->applies++;
     actor_count(&audit->counters.applies, 1);
@@ -148,7 +152,7 @@ static enum result forget(struct actor_audit *audit, struct span execution_id)
     if (result == RESULT_OK) {
         result = audit->options.index->ops->remove(audit->options.index, execution_id);
     }
-    return result == RESULT_NOT_FOUND ? RESULT_OK : result;
+    return result == RESULT_NOT_FOUND ? RESULT_OK : of_index(result);
 }
 
 static enum result take(struct actor_audit *audit, const struct proto_record *record)

@@ -242,7 +242,7 @@ void shard_run_slices(struct actor_shard *shard);
 void shard_slice_later(struct actor_shard *shard, struct actor_work *work);
 /* Makes the calls again that were in flight. Returns how many. */
 uint32_t shard_call_again(struct actor_shard *shard, struct actor_work *work);
-/* Cancels the calls in flight. */
+/* Cancels the calls in flight; those of this turn are not made. */
 void shard_cancel_calls(struct actor_shard *shard, struct actor_work *work);
 
 /* ---- answer.c: who waits ---- */

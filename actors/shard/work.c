@@ -310,12 +310,34 @@ uint32_t shard_call_again(struct actor_shard *shard, struct actor_work *work)
     return count;
 }
 
+/* A call of this turn has not left, and its record will not be written: it is not made at all. */
+static bool drop_call(struct actor_shard *shard, const struct proto_call *call)
+{
+    struct actor_queue kept = {0};
+    struct proto_message *effect;
+    bool dropped = false;
+    while ((effect = actor_queue_pop(&shard->effects)) != NULL) {
+        const struct proto_call *its = &effect->as.call;
+        if (effect->type == PROTO_CALL && its->token == call->token &&
+            its->attempt == call->attempt &&
+            span_equal(execution_id_span(&its->execution_id),
+                       execution_id_span(&call->execution_id))) {
+            message_free(effect);
+            dropped = true;
+        } else {
+            actor_queue_push(&kept, effect);
+        }
+    }
+    shard->effects = kept;
+    return dropped;
+}
+
 void shard_cancel_calls(struct actor_shard *shard, struct actor_work *work)
 {
     const struct engine_output *output = calls_in_flight(shard, work);
     for (uint32_t i = 0; output != NULL && i < output->effect_count; i++) {
-        if (output->effects[i].kind == ENGINE_EFFECT_CALL) {
-            const struct proto_call *call = &output->effects[i].as.call;
+        const struct proto_call *call = &output->effects[i].as.call;
+        if (output->effects[i].kind == ENGINE_EFFECT_CALL && !drop_call(shard, call)) {
             cancel_call(shard, &(struct proto_call_cancel){.execution_id = call->execution_id,
                                                            .token = call->token,
                                                            .attempt = call->attempt});
