@@ -217,7 +217,8 @@ struct sim_request *sim_client_ask(struct sim *sim, uint32_t client,
                                     .ttl_ms = asking->ttl_ms,
                                     .boot = sim->machine->boot,
                                     .pending = true,
-                                    .after_start = clients->clients[client].started};
+                                    .after_start = clients->clients[client].started,
+                                    .after_delete = clients->clients[client].deleted};
     request->by_session = asking->operation == PROTO_OP_CALLBACK &&
                           clients->clients[client].by_session && sim_chance(&sim->schedule, 50);
     if (is_news(asking->operation)) {
@@ -275,8 +276,22 @@ static const struct {
     {PROTO_OP_RESTART, "InvalidTransition"},
 };
 
-static bool is_legal_refusal(const struct sim_request *request, struct span code)
+/* Of an execution that an operator deletes, or has deleted. */
+static bool is_legal_of_deleted(const struct sim *sim, const struct sim_request *request,
+                                struct span code)
 {
+    bool deleted = sim->clients->clients[request->client].deleted ||
+                   sim_client_pending(sim, request->client, PROTO_OP_DELETE, SPAN_EMPTY) > 0;
+    return deleted && request->operation != PROTO_OP_DELETE &&
+           (span_is(code, "SessionNotFound") || span_is(code, "Aborted"));
+}
+
+static bool is_legal_refusal(const struct sim *sim, const struct sim_request *request,
+                             struct span code)
+{
+    if (is_legal_of_deleted(sim, request, code)) {
+        return true;
+    }
     if (span_is(code, "SessionNotFound")) {
         return request->by_session ||
                (request->operation != PROTO_OP_START && !request->after_start);
@@ -334,13 +349,19 @@ static void look_again(struct sim *sim, struct proto_message *message, uint64_t 
 }
 
 /* A get that was overtaken says an older state; the end, once told, is the end. */
-static void check_seen(struct sim *sim, uint32_t client, struct span body)
+static void check_seen(struct sim *sim, const struct sim_request *request, struct span body)
 {
+    uint32_t client = request->client;
     const struct engine_execution *execution = sim_tap_shadow(sim, client);
     int64_t sequence = wire_int_or(wire_find_text(body, "sequence"), -1);
     int64_t state = wire_int_or(wire_find_text(body, "state"), 0);
     struct engine_view view;
-    if ((state & ENGINE_STATE_STOPPED) == 0) {
+    if (request->after_delete) {
+        sim_fail(sim, "execution %u was told to be deleted, and is seen", client);
+        return;
+    }
+    if ((state & ENGINE_STATE_STOPPED) == 0 ||
+        sim_tap_is_deleted(sim, execution_id_span(&sim->clients->clients[client].id))) {
         return;
     }
     if (execution == NULL) {
@@ -371,13 +392,16 @@ static void hear_refusal(struct sim *sim, struct sim_request *request, uint32_t 
     if (is_no_answer(code)) {
         return;
     }
-    if (!is_legal_refusal(request, code)) {
+    if (!is_legal_refusal(sim, request, code)) {
         sim_fail(sim, "request-%u (%s %.*s) is refused: %.*s: %.*s", number,
                  proto_operation_name(request->operation), SPAN_ARG(request->node_id),
                  SPAN_ARG(code), SPAN_ARG(wire_string_or(wire_find_text(error, "message"), "")));
     }
     request->pending = false;
     request->refused = true;
+    struct sim_client *client = &sim->clients->clients[request->client];
+    client->finished =
+        client->finished || (request->operation == PROTO_OP_GET && request->after_delete);
     sim_clients_notice(sim, request->client);
 }
 
@@ -407,8 +431,9 @@ static void hear(struct sim *sim, struct proto_message *reply, uint64_t number)
             note_told(sim, request->client, body);
         }
         if (request->operation == PROTO_OP_GET) {
-            check_seen(sim, request->client, body);
+            check_seen(sim, request, body);
         }
+        client->deleted = client->deleted || request->operation == PROTO_OP_DELETE;
         sim_clients_notice(sim, request->client);
     }
     message_free(reply);
@@ -500,6 +525,9 @@ void sim_clients_judge(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->clients->count; i++) {
         uint32_t done = 0, open = 0, taken = sim_tap_callbacks(sim, i);
+        if (sim->clients->clients[i].deleted) {
+            continue;
+        }
         for (uint32_t k = 0; k < sim->clients->request_count; k++) {
             const struct sim_request *request = &sim->clients->requests[k];
             bool its = request->client == i && request->operation == PROTO_OP_CALLBACK;
@@ -516,6 +544,11 @@ void sim_clients_judge(struct sim *sim)
 uint32_t sim_clients_count(const struct sim *sim)
 {
     return sim->clients->count;
+}
+
+struct span sim_clients_id(const struct sim *sim, uint32_t execution)
+{
+    return execution_id_span(&sim->clients->clients[execution].id);
 }
 
 struct span sim_clients_story(struct sim *sim)

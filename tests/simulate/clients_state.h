@@ -28,8 +28,9 @@ struct sim_request {
     bool pending;
     bool done;
     bool refused;
-    uint32_t copies;  /* sent; a refusal is not remembered, so another copy may be taken */
-    bool after_start; /* it was first sent when the start had been acknowledged */
+    uint32_t copies;   /* sent; a refusal is not remembered, so another copy may be taken */
+    bool after_start;  /* it was first sent when the start had been acknowledged */
+    bool after_delete; /* ... when the delete had been */
 };
 
 /* A wait that a reply has told of. */
@@ -49,6 +50,7 @@ struct sim_client {
     bool operated; /* an end that it is told of may not be the last one */
     bool repaired; /* what was broken is so no longer */
     bool given_up; /* aborted for good */
+    bool deleted;  /* it was told so */
     uint32_t late_callbacks;
     uint32_t operations_left;
     struct sim_told told[SIM_TOLD_MAX];

@@ -21,12 +21,14 @@ struct row {
     uint64_t log_index;
     size_t message_bytes;
     uint8_t *message;
+    bool removed; /* the numbers stay: what a dead process said again is older than they are */
 };
 
 struct table {
     struct row rows[EXECUTIONS_MAX];
     uint32_t count;
     uint64_t position;
+    bool repeats; /* it may hold more than the position says: a delete stores what came before it */
 };
 
 struct sim_index {
@@ -110,6 +112,13 @@ static void take(struct sim_index *index, struct span message)
     struct span id = wire_string_or(wire_find_text(message, "executionId"), "");
     int64_t revision = wire_int_or(wire_find_text(message, "revision"), -1);
     struct row *row = find_or_add(&index->now, id);
+    if (index->now.repeats && revision > 0 && revision <= (int64_t)row->revision) {
+        return; /* the port's promise: an older revision is not written again */
+    }
+    if (row->removed) {
+        sim_fail(index->sim, "the index gets revision %lld of \"%.*s\", which was deleted",
+                 (long long)revision, SPAN_ARG(id));
+    }
     if (revision != (int64_t)row->revision + 1) {
         sim_fail(index->sim, "the index gets revision %lld of \"%.*s\" after %u",
                  (long long)revision, SPAN_ARG(id), row->revision);
@@ -154,7 +163,7 @@ static enum result get_row(struct storage_index *self, struct span execution_id,
                            struct arena *arena, struct span *out)
 {
     struct row *row = find(&index_of(self)->now, execution_id);
-    if (row == NULL || row->revision == 0) {
+    if (row == NULL || row->revision == 0 || row->removed) {
         return RESULT_NOT_FOUND;
     }
     *out = arena_copy(arena, span_of(row->message, row->message_bytes));
@@ -190,9 +199,20 @@ static enum result flush(struct storage_index *self)
 
 static enum result remove_row(struct storage_index *self, struct span execution_id)
 {
-    (void)self;
-    (void)execution_id;
-    ASSERT_UNREACHABLE(); /* nothing is deleted */
+    struct sim_index *index = index_of(self);
+    if (index->failing) {
+        return RESULT_AGAIN;
+    }
+    if (!sim_machine_effect(index->sim)) {
+        return RESULT_OK;
+    }
+    struct row *row = find(&index->now, execution_id);
+    index->now.repeats = true;
+    if (row == NULL || row->removed) {
+        return RESULT_NOT_FOUND;
+    }
+    row->removed = true;
+    return RESULT_OK;
 }
 
 static void close_index(struct storage_index *self)
@@ -243,5 +263,6 @@ struct sim_index_row sim_index_look(struct storage_index *self, struct span exec
                ? (struct sim_index_row){0}
                : (struct sim_index_row){.revision = row->revision,
                                         .log_index = row->log_index,
+                                        .removed = row->removed,
                                         .message = span_of(row->message, row->message_bytes)};
 }

@@ -18,6 +18,7 @@ void sim_index_set_failing(struct storage_index *index, bool failing);
 struct sim_index_row {
     uint32_t revision;
     uint64_t log_index;  /* of the newest log */
+    bool removed;        /* it was deleted, and only these numbers are known */
     struct span message; /* the newest one; lives until the next apply */
 };
 struct sim_index_row sim_index_look(struct storage_index *index, struct span execution_id);

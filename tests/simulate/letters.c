@@ -168,6 +168,24 @@ void sim_letters_commit_of(struct sim *sim, uint32_t execution)
     }
 }
 
+void sim_letters_deleted(struct sim *sim, uint32_t execution)
+{
+    struct sim_letters *letters = sim->letters;
+    for (uint32_t i = 0; i < letters->catch_count; i++) {
+        struct catch *taken = &letters->catches[i];
+        struct letter *letter = &letters->letters[taken->letter];
+        if (taken->execution != execution || taken->committed) {
+            continue;
+        }
+        taken->committed = letter->struck_in == letters->commit;
+        if (!taken->committed) {
+            letter->catches--;
+            *taken = letters->catches[--letters->catch_count];
+            i--;
+        }
+    }
+}
+
 void sim_letters_committed(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->letters->catch_count; i++) {

@@ -27,6 +27,8 @@ bool sim_letters_begun(struct sim *sim, uint32_t execution, uint64_t event_seque
  */
 void sim_letters_commit(struct sim *sim, const struct proto_record *record);
 void sim_letters_commit_of(struct sim *sim, uint32_t execution);
+/* The commit deletes that execution: what it took before goes with it, or is with its keeper. */
+void sim_letters_deleted(struct sim *sim, uint32_t execution);
 void sim_letters_committed(struct sim *sim);
 void sim_letters_appended(struct sim *sim, const struct proto_record *record);
 void sim_letters_synced(struct sim *sim, bool well);

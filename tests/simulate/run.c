@@ -104,6 +104,7 @@ const char *sim_bug_name(enum sim_bug bug)
         [SIM_MESSAGE_LOST] = "message-lost",
         [SIM_HANDLER_TWICE] = "handler-twice",
         [SIM_LOG_INDEX_TWICE] = "log-index-twice",
+        [SIM_DELETED_STAYS] = "deleted-stays",
     };
     ASSERT(bug < SIM_BUG_COUNT);
     return names[bug];
@@ -262,6 +263,29 @@ static void check_stores(struct sim *sim, const struct engine_execution *executi
     }
 }
 
+/* Nothing is left of it, anywhere. */
+static void check_deleted(struct sim *sim, struct span id)
+{
+    struct sim_stores *stores = &sim->machine->stores;
+    struct blob_answer answer = {.sink.send = take_blob};
+    struct span value, prefix = arena_format(&sim->arena, "default/%.*s/", SPAN_ARG(id));
+    struct sim_index_row row = sim_index_look(stores->index, id);
+    enum result result = stores->blob.blobs->ops->list(
+        stores->blob.blobs, prefix, 1, (struct proto_address){.sink = &answer.sink});
+    ASSERT(result == RESULT_OK && answer.message != NULL);
+    if (wire_count(answer.message->as.port_done.bytes) > 0) {
+        sim_fail(sim, "\"%.*s\" was deleted, and has blobs", SPAN_ARG(id));
+    }
+    message_free(answer.message);
+    if (stores->state.table->ops->get(stores->state.table, STORAGE_EXECUTIONS, id, &sim->arena,
+                                      &value) != RESULT_NOT_FOUND) {
+        sim_fail(sim, "\"%.*s\" was deleted, and the state table still has it", SPAN_ARG(id));
+    }
+    if (row.revision > 0 && !row.removed) {
+        sim_fail(sim, "\"%.*s\" was deleted, and the index still has it", SPAN_ARG(id));
+    }
+}
+
 static uint32_t entries(const struct engine_execution *execution, struct span node_id)
 {
     uint32_t count = 0;
@@ -336,6 +360,11 @@ static void judge(struct sim *sim)
     }
     for (uint32_t i = 0; i < sim_clients_count(sim) && !sim_failed(sim); i++) {
         const struct engine_execution *execution = sim_tap_shadow(sim, i);
+        struct span id = sim_clients_id(sim, i);
+        if (sim_tap_is_deleted(sim, id)) {
+            check_deleted(sim, id);
+            continue;
+        }
         if (execution == NULL) {
             ASSERT(
                 sim_clients_are_adopted(sim, i)); /* it never was: its beginning did not survive */

@@ -30,6 +30,7 @@ enum sim_bug {
     SIM_MESSAGE_LOST,    /* a message is lost between its keeper and whom it is for */
     SIM_HANDLER_TWICE,   /* what can be compensated is noted twice */
     SIM_LOG_INDEX_TWICE, /* two logs get the same index */
+    SIM_DELETED_STAYS,   /* the state table keeps the rows of what was deleted */
     SIM_BUG_COUNT
 };
 

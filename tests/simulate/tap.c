@@ -41,6 +41,9 @@ struct tracked {
     uint64_t appended;                 /* event sequences */
     uint64_t durable;
     uint64_t recovered; /* in a recovery: what came back; 0: nothing yet */
+    struct {
+        bool committed, appended, durable; /* it was deleted: the record, where it stands */
+    } deletion;
 };
 
 struct sim_tap {
@@ -229,6 +232,10 @@ static void take_events(struct sim *sim, const struct engine_execution *executio
         sim_trace(sim, "    %s: %s token %u node %u", tracked->id.text,
                   engine_event_name(output->events[i].type), output->events[i].token,
                   output->events[i].node);
+    }
+    if (tracked->deletion.committed) {
+        sim_fail(sim, "%s: moves on, though it was deleted", tracked->id.text);
+        return;
     }
     book(tap, tracked, execution, output, from);
     if (sim_failed(sim)) {
@@ -426,8 +433,30 @@ static uint64_t sequence_of_snapshot(struct span bytes)
     return (uint64_t)wire_int_or(wire_find_text(bytes, "eventSequence"), 0);
 }
 
+/* An operator's delete: from here on there is nothing of it. */
+static void commit_deletion(struct sim_tap *tap, const struct proto_record *record)
+{
+    struct tracked *tracked = find(tap, record->execution_id);
+    if (tracked == NULL) {
+        return;
+    }
+    if (tracked->shadow == NULL) {
+        sim_fail(tap->sim, "%s: deleted, and there is nothing of it", tracked->id.text);
+        return;
+    }
+    sim_trace(tap->sim, "    %s: its deletion in a commit", tracked->id.text);
+    sim_letters_deleted(tap->sim, (uint32_t)(tracked - tap->tracked));
+    drop_shadow(tracked);
+    tracked->deletion.committed = true;
+    sim_clients_notice(tap->sim, (uint32_t)(tracked - tap->tracked));
+}
+
 static void commit_record(struct sim_tap *tap, const struct proto_record *record)
 {
+    if (record->kind == PROTO_RECORD_FORGET) {
+        commit_deletion(tap, record);
+        return;
+    }
     bool snapshot = record->kind == PROTO_RECORD_SNAPSHOT;
     struct tracked *tracked =
         snapshot || record->kind == PROTO_RECORD_EVENTS ? find(tap, record->execution_id) : NULL;
@@ -517,7 +546,11 @@ static void append_record(struct sim_tap *tap, const struct proto_record *record
         sim_letters_appended(tap->sim, record);
     }
     uint64_t end = end_of_record(record);
-    struct tracked *tracked = end == 0 ? NULL : find(tap, record->execution_id);
+    bool deletion = record->kind == PROTO_RECORD_FORGET;
+    struct tracked *tracked = end == 0 && !deletion ? NULL : find(tap, record->execution_id);
+    if (tracked != NULL && deletion) {
+        tracked->deletion.appended = true;
+    }
     if (tracked != NULL && end > tracked->appended) {
         tracked->appended = end;
     }
@@ -535,9 +568,11 @@ void sim_tap_synced(struct sim *sim, bool well)
         struct tracked *tracked = &sim->tap->tracked[i];
         if (!well) {
             tracked->appended = tracked->durable;
+            tracked->deletion.appended = tracked->deletion.durable;
             continue;
         }
         tracked->durable = tracked->appended;
+        tracked->deletion.durable = tracked->deletion.appended;
         forget_before(tracked, tracked->durable);
     }
 }
@@ -568,6 +603,12 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
     struct span id = wire_string_or(wire_find_text(reply->body, "executionId"), "");
     struct tracked *tracked = reply->ok ? find(sim->tap, id) : NULL;
     if (tracked == NULL || !sim->machine->durable) {
+        return;
+    }
+    if (wire_bool_or(wire_find_text(reply->body, "deleted"), false)) {
+        if (!tracked->deletion.durable) {
+            sim_fail(sim, "%s: told to be deleted, which is not durable", tracked->id.text);
+        }
         return;
     }
     int64_t sequence = wire_int_or(wire_find_text(reply->body, "sequence"), 0);
@@ -624,12 +665,13 @@ static void come_back(struct sim *sim, const struct engine_execution *execution)
 }
 
 /* Recovery does not revive what has ended; the log says how far that one got. */
-static uint64_t read_disk(struct sim_tap *tap, const struct tracked *tracked)
+static uint64_t read_disk(struct sim_tap *tap, const struct tracked *tracked, bool *deleted)
 {
     struct storage_journal *log = tap->sim->machine->stores.journal.log;
     struct storage_journal_reader *reader;
     struct span batch;
     uint64_t position, end = 0;
+    *deleted = tracked->deletion.durable;
     if (log->ops->reader_open(log, log->ops->begin(log), &reader) != RESULT_OK) {
         sim_fail(tap->sim, "the log cannot be read from its beginning");
         return 0;
@@ -638,9 +680,11 @@ static uint64_t read_disk(struct sim_tap *tap, const struct tracked *tracked)
         struct proto_record record;
         while (record_read(&batch, &record) == RESULT_OK) {
             uint64_t last = end_of_record(&record);
-            if (last > end && span_equal(record.execution_id, execution_id_span(&tracked->id))) {
-                end = last;
+            if (!span_equal(record.execution_id, execution_id_span(&tracked->id))) {
+                continue;
             }
+            end = last > end ? last : end;
+            *deleted = *deleted || record.kind == PROTO_RECORD_FORGET;
         }
     }
     log->ops->reader_close(reader);
@@ -664,11 +708,30 @@ static void go_back_to(struct sim_tap *tap, struct tracked *tracked, uint64_t ev
     forget_before(tracked, event_sequence);
 }
 
+/* Deleted it stays, whoever has heard of it; true: so it is. */
+static bool judge_deleted(struct sim_tap *tap, struct tracked *tracked, bool deleted)
+{
+    if (deleted && tracked->recovered != 0) {
+        sim_fail(tap->sim, "%s: comes back with event %llu, though it was deleted",
+                 tracked->id.text, (unsigned long long)tracked->recovered);
+    }
+    tracked->deletion.committed = tracked->deletion.appended = tracked->deletion.durable = deleted;
+    return deleted;
+}
+
 static void judge_return(struct sim_tap *tap, struct tracked *tracked)
 {
     uint64_t came_back = tracked->recovered;
+    bool deleted = false;
+    uint64_t on_disk = came_back == 0 || tracked->deletion.committed
+                           ? read_disk(tap, tracked, &deleted)
+                           : came_back;
+    if (judge_deleted(tap, tracked, deleted)) {
+        sim_clients_notice(tap->sim, (uint32_t)(tracked - tap->tracked));
+        return;
+    }
     if (came_back == 0) {
-        came_back = read_disk(tap, tracked);
+        came_back = on_disk;
         const struct committed *last = committed_at(tracked, came_back);
         if (came_back != 0 && (last == NULL || !last->ended)) {
             sim_fail(tap->sim, "%s: lost, with durable events up to %llu", tracked->id.text,
@@ -739,6 +802,12 @@ bool sim_tap_has_settled(struct sim *sim, uint32_t execution)
     ASSERT(execution < sim->tap->count);
     return tracked->shadow == NULL || (tracked->shadow->end != ENGINE_END_NONE &&
                                        tracked->durable == tracked->shadow->event_sequence);
+}
+
+bool sim_tap_is_deleted(const struct sim *sim, struct span execution_id)
+{
+    const struct tracked *tracked = find(sim->tap, execution_id);
+    return tracked != NULL && tracked->deletion.committed;
 }
 
 uint32_t sim_tap_callbacks(struct sim *sim, uint32_t execution)

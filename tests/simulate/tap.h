@@ -40,6 +40,8 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply);
 const struct engine_execution *sim_tap_shadow(struct sim *sim, uint32_t execution);
 /* It has ended for good and durably, or there is none. */
 bool sim_tap_has_settled(struct sim *sim, uint32_t execution);
+/* It was deleted, durably or not. */
+bool sim_tap_is_deleted(const struct sim *sim, struct span execution_id);
 /* How many callbacks it has taken. */
 uint32_t sim_tap_callbacks(struct sim *sim, uint32_t execution);
 /* The model as the checks have compiled it. */

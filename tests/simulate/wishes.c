@@ -216,6 +216,21 @@ static bool may_operate(const struct sim *sim, const struct sim_client *client)
     return sim->model->confluent && !sim->model->needs_peer && client->operations_left > 0;
 }
 
+/* True: it has been, or is being, or shall be deleted. */
+static bool deletes(struct sim *sim, uint32_t number)
+{
+    struct sim_client *client = &sim->clients->clients[number];
+    if (client->deleted || sim_client_pending(sim, number, PROTO_OP_DELETE, SPAN_EMPTY) > 0) {
+        return true;
+    }
+    bool may = client->started && !sim->model->needs_peer;
+    if (may && sim_fault(sim, SIM_DELETE, 2)) {
+        ask(sim, number, PROTO_OP_DELETE, SPAN_EMPTY);
+        return true;
+    }
+    return false;
+}
+
 static void operate(struct sim *sim, uint32_t number, const struct engine_execution *execution)
 {
     struct sim_client *client = &sim->clients->clients[number];
@@ -317,7 +332,12 @@ void sim_client_look(struct sim *sim, struct proto_message *message, uint64_t nu
     struct sim_client *client = &sim->clients->clients[number];
     const struct engine_execution *execution = sim_tap_shadow(sim, (uint32_t)number);
     client->looks = false;
-    if (execution == NULL || client->finished || client->adopted) {
+    if (client->deleted && !client->finished &&
+        sim_client_pending(sim, (uint32_t)number, PROTO_OP_GET, SPAN_EMPTY) == 0) {
+        ask(sim, (uint32_t)number, PROTO_OP_GET, SPAN_EMPTY); /* it must not be found */
+    }
+    if (execution == NULL || client->finished || client->adopted ||
+        deletes(sim, (uint32_t)number)) {
         return;
     }
     if (execution->end != ENGINE_END_NONE) {
