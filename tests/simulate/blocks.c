@@ -675,6 +675,7 @@ const struct block_row block_rows[] = {
     {"ownMessage",          5, 9, ANY,  block_own_message},
     {"peerMessage",         3, 1, TAME, block_peer_message},
     {"messageStart",        6, 0, TAME, block_message_start},
+    {"timerStart",          4, 0, TAME, block_timer_start},
     {"signalCatch",         5, 9, ANY,  block_signal_catch},
     {"signalThrow",         4, 9, ANY,  block_signal_throw},
     {"eventGateway",        6, 9, ANY,  block_event_gateway},

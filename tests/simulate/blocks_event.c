@@ -179,6 +179,31 @@ void block_message_start(struct block *block)
                            .process = block_name(block->builder, "p%u", process)};
 }
 
+/* Beside the process stands another one, which a timer starts a few times: one in a model. */
+void block_timer_start(struct block *block)
+{
+    struct sim_model *model = block->builder->model;
+    uint32_t before;
+    block_put(block->builder, "<task id='n%u'/>", block_enter(block));
+    if (model->timed.count > 0) {
+        return;
+    }
+    uint32_t seconds = sim_between(&block->random, 3, 60);
+    model->timed.every_ms = seconds * 1000;
+    model->timed.count = sim_between(&block->random, 1, 4);
+    uint32_t process = block_process_begin(block->builder, &before);
+    model->timed.process = block_name(block->builder, "p%u", process);
+    struct block_exit at = {.node = block_node(block->builder)};
+    block_put(block->builder,
+              "<startEvent id='n%u'><timerEventDefinition><timeCycle>R%u/PT%uS</timeCycle>"
+              "</timerEventDefinition></startEvent>",
+              at.node, model->timed.count, seconds);
+    uint32_t end = block_node(block->builder);
+    block_put_call(block, end, "serviceTask");
+    block_flow(block->builder, &at, end);
+    block_process_end(block->builder, before);
+}
+
 /* Nobody answers the host: the message decides. */
 void block_message_boundary(struct block *block)
 {

@@ -14,6 +14,7 @@ void block_any_message(struct block *block);
 void block_own_message(struct block *block);
 void block_peer_message(struct block *block);
 void block_message_start(struct block *block);
+void block_timer_start(struct block *block);
 void block_signal_catch(struct block *block);
 void block_signal_throw(struct block *block);
 void block_event_gateway(struct block *block);

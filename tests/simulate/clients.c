@@ -16,6 +16,7 @@
 #include "tests/simulate/machine.h"
 #include "tests/simulate/model.h"
 #include "tests/simulate/tap.h"
+#include "tests/simulate/ticks.h"
 
 enum {
     LOOK_MS = 1500,
@@ -518,7 +519,7 @@ bool sim_clients_are_done(struct sim *sim)
             return false;
         }
     }
-    return sim_letters_are_quiet(sim);
+    return sim_letters_are_quiet(sim) && sim_ticks_are_quiet(sim);
 }
 
 void sim_clients_judge(struct sim *sim)

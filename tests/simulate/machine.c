@@ -104,6 +104,15 @@ static bool is_tampered_with(struct sim *sim, struct proto_message **message)
         published->result == RESULT_OK && sim_chance(&sim->schedule, TAMPER_PERCENT)) {
         published->result = RESULT_AGAIN; /* the keeper gives it to somebody else, too */
     }
+    if (bug == SIM_TICK_LOST && (*message)->type == PROTO_FIRE &&
+        sim_chance(&sim->schedule, TAMPER_PERCENT)) {
+        struct proto_message *fired = *message;
+        *message = NULL;
+        fired->type = PROTO_FIRED;
+        fired->as.fire.result = RESULT_OK;
+        message_answer(fired->reply_to, fired);
+        return true;
+    }
     if (bug != SIM_MESSAGE_LOST || (*message)->type != PROTO_DELIVER || published->is_signal ||
         !sim_chance(&sim->schedule, TAMPER_PERCENT)) {
         return false;

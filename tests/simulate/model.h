@@ -45,6 +45,11 @@ struct sim_model {
     uint32_t task_count;
     struct sim_begun begun[SIM_BEGUN_MAX];
     uint32_t begun_count;
+    struct {
+        struct span process; /* that a timer starts */
+        uint32_t every_ms;
+        uint32_t count; /* so often; 0: there is none */
+    } timed;
     bool needs_peer; /* no execution of it may be given up: another one waits for its message */
 };
 

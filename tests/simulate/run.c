@@ -18,6 +18,7 @@
 #include "tests/simulate/machine.h"
 #include "tests/simulate/modules.h"
 #include "tests/simulate/tap.h"
+#include "tests/simulate/ticks.h"
 
 enum {
     STEPS_MAX = 60000, /* of the machine: a life has some thousand */
@@ -105,6 +106,8 @@ const char *sim_bug_name(enum sim_bug bug)
         [SIM_HANDLER_TWICE] = "handler-twice",
         [SIM_LOG_INDEX_TWICE] = "log-index-twice",
         [SIM_DELETED_STAYS] = "deleted-stays",
+        [SIM_TICK_TWICE] = "tick-twice",
+        [SIM_TICK_LOST] = "tick-lost",
     };
     ASSERT(bug < SIM_BUG_COUNT);
     return names[bug];
@@ -407,6 +410,7 @@ void sim_run(const struct sim_options *options, struct sim_report *report)
         log_set_writer(show_log, LOG_INFO);
     }
     sim_letters_init(&sim);
+    sim_ticks_init(&sim);
     sim_tap_init(&sim);
     sim_modules_init(&sim);
     sim_clients_init(&sim);

@@ -31,6 +31,8 @@ enum sim_bug {
     SIM_HANDLER_TWICE,   /* what can be compensated is noted twice */
     SIM_LOG_INDEX_TWICE, /* two logs get the same index */
     SIM_DELETED_STAYS,   /* the state table keeps the rows of what was deleted */
+    SIM_TICK_TWICE,      /* the state table forgets that a timer has fired */
+    SIM_TICK_LOST,       /* a firing is lost on its way, and is believed to have come */
     SIM_BUG_COUNT
 };
 
@@ -79,6 +81,7 @@ struct sim {
     struct sim_modules *modules;
     struct sim_clients *clients;
     struct sim_letters *letters;
+    struct sim_ticks *ticks;
 };
 
 /* The run has failed; the first reason is kept. */

@@ -16,6 +16,7 @@
 #include "tests/simulate/clients.h"
 #include "tests/simulate/letters.h"
 #include "tests/simulate/machine.h"
+#include "tests/simulate/ticks.h"
 
 enum { SCRATCH_BLOCK_BYTES = 64 << 10 };
 #define SCRATCH_BYTES_MAX (64ul << 20)
@@ -205,8 +206,9 @@ static void note_letter(struct sim *sim, const struct tracked *tracked,
 {
     uint32_t number = (uint32_t)(tracked - sim->tap->tracked);
     if (event->type == ENGINE_EVENT_CREATED && sim_clients_are_adopted(sim, number) &&
-        !sim_letters_begun(sim, number, event_sequence, execution_id_span(&tracked->id))) {
-        sim_fail(sim, "%s: begins, and no message is its own", tracked->id.text);
+        !sim_letters_begun(sim, number, event_sequence, execution_id_span(&tracked->id)) &&
+        !sim_ticks_begun(sim, number, tracked->shadow)) {
+        sim_fail(sim, "%s: begins, and no message or timer has begun it", tracked->id.text);
     } else if (event->type == ENGINE_EVENT_CAUGHT && event->text.count > 0) {
         sim_letters_caught(sim, number, event_sequence, event->text);
     }
@@ -481,6 +483,7 @@ static void commit_record(struct sim_tap *tap, const struct proto_record *record
         keep_committed(tracked, committed_new(tracked, bytes));
     }
     sim_letters_commit_of(tap->sim, (uint32_t)(tracked - tap->tracked));
+    sim_ticks_commit_of(tap->sim, (uint32_t)(tracked - tap->tracked));
 }
 
 static bool is_letter(const struct proto_record *record)
@@ -492,6 +495,8 @@ static void commit_letter(struct sim_tap *tap, const struct proto_record *record
 {
     if (is_letter(record)) {
         sim_letters_commit(tap->sim, record);
+    } else if (record->kind == PROTO_RECORD_TRIGGER) {
+        sim_ticks_commit(tap->sim, record);
     }
 }
 
@@ -515,6 +520,7 @@ void sim_tap_committed(struct sim *sim, struct span records)
     each_record(sim->tap, records, commit_letter);
     each_record(sim->tap, records, commit_record);
     sim_letters_committed(sim);
+    sim_ticks_committed(sim);
     listening = before;
 }
 
@@ -699,6 +705,7 @@ static void go_back_to(struct sim_tap *tap, struct tracked *tracked, uint64_t ev
     tracked->appended = tracked->durable = event_sequence;
     const struct committed *committed = tracked->newest;
     if (committed == NULL) {
+        sim_ticks_undo(tap->sim, (uint32_t)(tracked - tap->tracked));
         return;
     }
     enum result result = engine_decode(
