@@ -225,6 +225,7 @@ static void report(struct actor_bus *bus, struct actor_time now)
                     bus->sent == bus->settled ? 0
                                               : bus->sent_ms[bus->settled % bus->options.window]);
     if (bus->position == bus->reported || !aside_is_done(bus)) {
+        bus->report_ms = ACTOR_NEVER; /* what settles the rest brings a turn */
         return;
     }
     if (bus->report_ms == ACTOR_NEVER) {
