@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "actors/audit.h"
+#include "actors/bus.h"
 #include "actors/journal.h"
 #include "actors/registry.h"
 #include "actors/shard/shard.h"
@@ -13,6 +14,7 @@
 #include "proto/base/assert.h"
 #include "proto/record.h"
 #include "proto/wire/reader.h"
+#include "tests/simulate/broker.h"
 #include "tests/simulate/modules.h"
 #include "tests/simulate/power_cut_files.h"
 #include "tests/simulate/tap.h"
@@ -25,12 +27,14 @@ enum {
     FULL_PERCENT = 1,
     EFFECTS_BEFORE_DEATH_MAX = 160,
     BOOT_RETRY_MS = 1000,
+    BUS_PERCENT = 60,
     RECKLESS_PERCENT = 8, /* seeds without durability, and seeds without an audit */
 };
 
 static const char *const actor_names[SIM_ACTOR_COUNT] = {
-    [SIM_SHARD] = "shard 0",   [SIM_SHARD + 1] = "shard 1", [SIM_JOURNAL] = "journal",
-    [SIM_STORAGE] = "storage", [SIM_AUDIT] = "audit",       [SIM_REGISTRY] = "registry",
+    [SIM_SHARD] = "shard 0",     [SIM_SHARD + 1] = "shard 1", [SIM_JOURNAL] = "journal",
+    [SIM_STORAGE] = "storage",   [SIM_AUDIT] = "audit",       [SIM_BUS] = "bus",
+    [SIM_REGISTRY] = "registry",
 };
 
 /* ---- death ---- */
@@ -103,6 +107,10 @@ static bool is_tampered_with(struct sim *sim, struct proto_message **message)
     if (bug == SIM_MESSAGE_TWICE && (*message)->type == PROTO_DELIVERED &&
         published->result == RESULT_OK && sim_chance(&sim->schedule, TAMPER_PERCENT)) {
         published->result = RESULT_AGAIN; /* the keeper gives it to somebody else, too */
+    }
+    if (bug == SIM_BUS_FORGETS && (*message)->type == PROTO_DRAINED &&
+        (*message)->as.drained.drain == PROTO_DRAIN_BUS && (*message)->as.drained.durable > 0) {
+        (*message)->as.drained.durable = (*message)->as.drained.read;
     }
     if (bug == SIM_TICK_LOST && (*message)->type == PROTO_FIRE &&
         sim_chance(&sim->schedule, TAMPER_PERCENT)) {
@@ -210,6 +218,7 @@ static void recover(struct sim *sim, struct sim_machine *machine, struct actor_r
                                              .shards = machine->shards,
                                              .shard_count = machine->shard_count,
                                              .registry = registry,
+                                             .bus = machine->broker != NULL,
                                              .now = sim->now};
     sim_tap_recovery_begins(sim);
     enum result result = actor_recover(&options, &recovery, positions, error);
@@ -230,6 +239,8 @@ static void make_journal(struct sim *sim, struct sim_machine *machine, const uin
                                             .bytes_max = UINT64_MAX};
     options.drains[PROTO_DRAIN_STATE] = &machine->actors[SIM_STORAGE].sink;
     options.drains[PROTO_DRAIN_AUDIT] = &machine->actors[SIM_AUDIT].sink;
+    options.drains[PROTO_DRAIN_BUS] =
+        machine->broker == NULL ? NULL : &machine->actors[SIM_BUS].sink;
     memcpy(options.drained, at, sizeof options.drained);
     must(sim, actor_journal_new(&options, &journal), "the journal");
     settle(&machine->actors[SIM_JOURNAL], actor_journal_turn, journal);
@@ -247,7 +258,8 @@ static void make_drains(struct sim *sim, struct sim_machine *machine, const uint
                                                     .shards = machine->shard_sinks,
                                                     .shard_count = machine->shard_count,
                                                     .state_position = at[PROTO_DRAIN_STATE],
-                                                    .blob_position = at[PROTO_DRAIN_BLOB]};
+                                                    .blob_position = at[PROTO_DRAIN_BLOB],
+                                                    .bus_position = at[PROTO_DRAIN_BUS]};
     must(sim, actor_storage_new(&storage_options, &storage), "the storage actor");
     settle(&machine->actors[SIM_STORAGE], actor_storage_turn, storage);
     struct actor_audit_options audit_options = {.index = machine->stores.index,
@@ -256,6 +268,26 @@ static void make_drains(struct sim *sim, struct sim_machine *machine, const uint
                                                 .position = at[PROTO_DRAIN_AUDIT]};
     must(sim, actor_audit_new(&audit_options, &audit), "the audit actor");
     settle(&machine->actors[SIM_AUDIT], actor_audit_turn, audit);
+}
+
+static void make_bus(struct sim *sim, struct sim_machine *machine, const uint64_t *at)
+{
+    struct actor_bus *bus = NULL;
+    if (machine->broker == NULL) {
+        return;
+    }
+    struct proto_address main = {.sink = &machine->actors[SIM_BUS].sink, .ticket = ACTOR_BUS_MAIN};
+    struct proto_address aside = {.sink = main.sink, .ticket = ACTOR_BUS_ASIDE};
+    uint32_t window = sim_broker_open(machine->broker, main, aside);
+    struct actor_bus_options options = {.bus = sim_broker_bus(machine->broker, false),
+                                        .aside = sim_broker_bus(machine->broker, true),
+                                        .window = window,
+                                        .log = &machine->stores.journal.port,
+                                        .journal = &machine->actors[SIM_JOURNAL].sink,
+                                        .storage = &machine->actors[SIM_STORAGE].sink,
+                                        .position = at[PROTO_DRAIN_BUS]};
+    must(sim, actor_bus_new(&options, &bus), "the bus actor");
+    settle(&machine->actors[SIM_BUS], actor_bus_turn, bus);
 }
 
 static void reboot(struct sim *sim, struct proto_message *message, uint64_t value)
@@ -294,6 +326,7 @@ void sim_machine_boot(struct sim *sim)
     recover(sim, machine, registry, &positions);
     make_journal(sim, machine, positions.at);
     make_drains(sim, machine, positions.at);
+    make_bus(sim, machine, positions.at);
     plan_death(sim);
 }
 
@@ -314,6 +347,10 @@ static void tear_down(struct sim *sim)
     actor_journal_free(machine->actors[SIM_JOURNAL].self);
     actor_storage_free(machine->actors[SIM_STORAGE].self);
     actor_audit_free(machine->actors[SIM_AUDIT].self);
+    actor_bus_free(machine->actors[SIM_BUS].self);
+    if (machine->broker != NULL && !sim_failed(sim)) {
+        sim_broker_close(machine->broker);
+    }
     for (uint32_t i = SIM_JOURNAL; i < SIM_ACTOR_COUNT; i++) {
         machine->actors[i].self = NULL;
     }
@@ -410,12 +447,27 @@ static void end_full(struct sim *sim, struct proto_message *message, uint64_t fa
     sim_stores_set_full(&sim->machine->stores, (enum sim_fault)fault, false);
 }
 
+static void come_back(struct sim *sim, struct proto_message *message, uint64_t value)
+{
+    (void)message;
+    (void)value;
+    sim_trace(sim, "bus-away ends");
+    sim_broker_set_away(sim->machine->broker, false);
+}
+
 static void trouble(struct sim *sim)
 {
+
     static const enum sim_fault fulls[] = {SIM_DISK_FULL, SIM_STATE_FULL, SIM_BLOB_FULL,
-                                           SIM_INDEX_FAILS};
-    enum sim_fault full = fulls[sim_below(&sim->schedule, 4)];
-    if (sim_fault(sim, full, FULL_PERCENT)) {
+                                           SIM_INDEX_FAILS, SIM_BUS_AWAY};
+    struct sim_broker *broker = sim->machine->broker;
+    enum sim_fault full = fulls[sim_below(&sim->schedule, broker == NULL ? 4 : 5)];
+    if (full == SIM_BUS_AWAY) {
+        if (sim_fault(sim, full, FULL_PERCENT)) {
+            sim_broker_set_away(broker, true);
+            sim_later(sim, sim_between(&sim->schedule, 100, 30000), false, come_back, NULL, 0);
+        }
+    } else if (sim_fault(sim, full, FULL_PERCENT)) {
         sim_stores_set_full(&sim->machine->stores, full, true);
         sim_later(sim, sim_between(&sim->schedule, 100, 5000), false, end_full, NULL, full);
     }
@@ -495,6 +547,8 @@ void sim_machine_init(struct sim *sim)
     machine->deaths_left = sim_between(&random, 1, 4);
     machine->durable = !sim_chance(&random, RECKLESS_PERCENT);
     machine->audited = !sim_chance(&random, RECKLESS_PERCENT);
+    machine->broker =
+        machine->audited && sim_chance(&random, BUS_PERCENT) ? sim_broker_new(sim) : NULL;
     for (uint32_t i = 0; i < SIM_ACTOR_COUNT; i++) {
         machine->actors[i] = (struct sim_actor){.sink.send = take_mail,
                                                 .sim = sim,

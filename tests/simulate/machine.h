@@ -21,6 +21,7 @@ enum sim_actor_name {
     SIM_JOURNAL = SIM_SHARD + SIM_SHARDS_MAX,
     SIM_STORAGE,
     SIM_AUDIT,
+    SIM_BUS,
     SIM_REGISTRY,
     SIM_ACTOR_COUNT
 };
@@ -56,6 +57,7 @@ struct sim_machine {
     uint32_t shard_count;
     bool durable; /* else it never dies: nothing was promised */
     bool audited;
+    struct sim_broker *broker; /* NULL: there is no bus */
     struct sim_happening *happenings;
     uint32_t happening_count;
     uint32_t happening_capacity;

@@ -11,6 +11,7 @@
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "tests/simulate/broker.h"
 #include "tests/simulate/clients.h"
 #include "tests/simulate/explore.h"
 #include "tests/simulate/index.h"
@@ -108,6 +109,7 @@ const char *sim_bug_name(enum sim_bug bug)
         [SIM_DELETED_STAYS] = "deleted-stays",
         [SIM_TICK_TWICE] = "tick-twice",
         [SIM_TICK_LOST] = "tick-lost",
+        [SIM_BUS_FORGETS] = "bus-forgets",
     };
     ASSERT(bug < SIM_BUG_COUNT);
     return names[bug];
@@ -222,6 +224,11 @@ static void check_index(struct sim *sim, const struct engine_execution *executio
         return;
     }
     struct sim_index_row row = sim_index_look(sim->machine->stores.index, id);
+    const struct sim_broker *broker = sim->machine->broker;
+    if (broker != NULL && sim_broker_count(broker, id) != execution->revision) {
+        sim_fail(sim, "the bus has brought %u messages of \"%.*s\", not %u",
+                 sim_broker_count(broker, id), SPAN_ARG(id), execution->revision);
+    }
     if (row.revision != execution->revision || row.log_index != execution->log_last) {
         sim_fail(sim, "the index has revision %u, log %llu of \"%.*s\"; it ended with %u and %llu",
                  row.revision, (unsigned long long)row.log_index, SPAN_ARG(id), execution->revision,
@@ -354,6 +361,9 @@ static void judge(struct sim *sim)
 {
     sim_letters_judge(sim);
     sim_clients_judge(sim);
+    if (sim->machine->broker != NULL) {
+        sim_broker_judge(sim->machine->broker);
+    }
     struct sim_ends *ends = arena_zero(&sim->arena, sizeof *ends);
     ASSERT(ends != NULL);
     if (!sim->model->confluent) {

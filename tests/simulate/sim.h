@@ -33,6 +33,7 @@ enum sim_bug {
     SIM_DELETED_STAYS,   /* the state table keeps the rows of what was deleted */
     SIM_TICK_TWICE,      /* the state table forgets that a timer has fired */
     SIM_TICK_LOST,       /* a firing is lost on its way, and is believed to have come */
+    SIM_BUS_FORGETS,     /* what was sent is taken for settled */
     SIM_BUG_COUNT
 };
 

@@ -5,56 +5,18 @@
 
 #include <stdlib.h>
 
-#include "engine/engine.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
-#include "proto/record.h"
 #include "proto/wire/json.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
-#include "tests/simulate/books.h"
-#include "tests/simulate/clients.h"
 #include "tests/simulate/letters.h"
 #include "tests/simulate/machine.h"
+#include "tests/simulate/tap_state.h"
 #include "tests/simulate/ticks.h"
 
 enum { SCRATCH_BLOCK_BYTES = 64 << 10 };
 #define SCRATCH_BYTES_MAX (64ul << 20)
-
-/* A state that a commit holds. */
-struct committed {
-    struct committed *newer;
-    uint64_t event_sequence;
-    uint32_t run;
-    uint32_t sequence;  /* steps of the run */
-    uint32_t call_last; /* calls */
-    bool ended;
-    struct sim_books books;
-    size_t count;
-    uint8_t bytes[];
-};
-
-struct tracked {
-    struct execution_id id;
-    struct engine_execution *shadow;
-    struct sim_books books;
-    struct committed *oldest, *newest; /* the durable one first, if there is one */
-    uint64_t appended;                 /* event sequences */
-    uint64_t durable;
-    uint64_t recovered; /* in a recovery: what came back; 0: nothing yet */
-    struct {
-        bool committed, appended, durable; /* it was deleted: the record, where it stands */
-    } deletion;
-};
-
-struct sim_tap {
-    struct sim *sim;
-    struct sim_catalog catalog;
-    struct tracked tracked[SIM_EXECUTIONS_MAX];
-    uint32_t count;
-    bool recovering;
-    struct arena scratch;
-};
 
 /* Of the one run that this process lives at a time: the engine's functions are global, too. */
 static struct sim *listening;
@@ -72,7 +34,7 @@ enum sim_bug sim_tap_bug(void)
 
 /* ---- helpers ---- */
 
-static struct tracked *find(struct sim_tap *tap, struct span id)
+struct sim_tracked *sim_tap_find(struct sim_tap *tap, struct span id)
 {
     for (uint32_t i = 0; i < tap->count; i++) {
         if (span_equal(execution_id_span(&tap->tracked[i].id), id)) {
@@ -82,12 +44,12 @@ static struct tracked *find(struct sim_tap *tap, struct span id)
     return NULL;
 }
 
-static struct tracked *find_of(struct sim_tap *tap, const struct engine_execution *execution)
+struct sim_tracked *sim_tap_find_of(struct sim_tap *tap, const struct engine_execution *execution)
 {
-    return find(tap, execution_id_span(&execution->id));
+    return sim_tap_find(tap, execution_id_span(&execution->id));
 }
 
-static struct span encoded(const struct engine_execution *execution, struct arena *arena)
+struct span sim_tap_encoded(const struct engine_execution *execution, struct arena *arena)
 {
     struct wire_writer writer;
     wire_writer_init(&writer, arena, 2048);
@@ -105,8 +67,8 @@ static struct span legible(struct sim_tap *tap, struct span value)
 }
 
 /* Names the first part that differs. */
-static void expect_same(struct sim_tap *tap, const struct tracked *tracked, const char *what,
-                        struct span expected, struct span found)
+void sim_tap_expect_same(struct sim_tap *tap, const struct sim_tracked *tracked, const char *what,
+                         struct span expected, struct span found)
 {
     struct span key, value;
     struct wire_map_walk walk = wire_map_begin(expected);
@@ -124,7 +86,7 @@ static void expect_same(struct sim_tap *tap, const struct tracked *tracked, cons
     sim_fail(tap->sim, "%s: %s differs: it has more than expected", tracked->id.text, what);
 }
 
-static void drop_shadow(struct tracked *tracked)
+void sim_tap_drop_shadow(struct sim_tracked *tracked)
 {
     if (tracked->shadow != NULL) {
         engine_free(tracked->shadow);
@@ -135,7 +97,7 @@ static void drop_shadow(struct tracked *tracked)
 
 /* ---- each event ---- */
 
-static void count_step(struct sim *sim, const struct tracked *tracked,
+static void count_step(struct sim *sim, const struct sim_tracked *tracked,
                        const struct engine_event *event)
 {
     const struct engine_scope *scope = engine_scope_find(tracked->shadow, event->scope);
@@ -148,7 +110,7 @@ static void count_step(struct sim *sim, const struct tracked *tracked,
     }
 }
 
-static void book(struct sim_tap *tap, struct tracked *tracked,
+static void book(struct sim_tap *tap, struct sim_tracked *tracked,
                  const struct engine_execution *execution, const struct engine_output *output,
                  uint32_t from)
 {
@@ -170,7 +132,7 @@ static void book(struct sim_tap *tap, struct tracked *tracked,
     }
 }
 
-static void follow(struct sim_tap *tap, struct tracked *tracked,
+static void follow(struct sim_tap *tap, struct sim_tracked *tracked,
                    const struct engine_execution *execution, const struct engine_output *output,
                    uint32_t from)
 {
@@ -184,12 +146,13 @@ static void follow(struct sim_tap *tap, struct tracked *tracked,
                  result_text(result));
         return;
     }
-    expect_same(tap, tracked, "what the events make", encoded(execution, &tap->scratch),
-                encoded(tracked->shadow, &tap->scratch));
+    sim_tap_expect_same(tap, tracked, "what the events make",
+                        sim_tap_encoded(execution, &tap->scratch),
+                        sim_tap_encoded(tracked->shadow, &tap->scratch));
 }
 
 /* One that nobody asked for by its id: a message has begun it. */
-static struct tracked *adopt(struct sim *sim, const struct engine_execution *execution)
+static struct sim_tracked *adopt(struct sim *sim, const struct engine_execution *execution)
 {
     if (sim->tap->count == SIM_EXECUTIONS_MAX) {
         sim_fail(sim, "more executions begin than the simulator has room for");
@@ -201,7 +164,7 @@ static struct tracked *adopt(struct sim *sim, const struct engine_execution *exe
 }
 
 /* A message came, or has begun it. */
-static void note_letter(struct sim *sim, const struct tracked *tracked,
+static void note_letter(struct sim *sim, const struct sim_tracked *tracked,
                         const struct engine_event *event, uint64_t event_sequence)
 {
     uint32_t number = (uint32_t)(tracked - sim->tap->tracked);
@@ -221,7 +184,7 @@ static void take_events(struct sim *sim, const struct engine_execution *executio
     if (output->event_count == from || sim_failed(sim)) {
         return;
     }
-    struct tracked *tracked = find_of(tap, execution);
+    struct sim_tracked *tracked = sim_tap_find_of(tap, execution);
     if (tracked == NULL) {
         tracked = adopt(sim, execution);
     }
@@ -326,8 +289,6 @@ enum result __wrap_engine_recover(struct engine_execution *execution, struct eng
     return result;
 }
 
-static void come_back(struct sim *sim, const struct engine_execution *execution);
-
 enum result __wrap_engine_decode(const struct engine_catalog *catalog, struct span bytes,
                                  struct engine_execution **out)
 {
@@ -335,7 +296,7 @@ enum result __wrap_engine_decode(const struct engine_catalog *catalog, struct sp
     enum result result = __real_engine_decode(catalog, bytes, out);
     if (sim != NULL) {
         if (result == RESULT_OK) {
-            come_back(sim, *out);
+            sim_tap_came_back(sim, *out);
         }
         listening = sim;
     }
@@ -349,7 +310,7 @@ enum result __wrap_engine_replay(const struct engine_catalog *catalog, struct sp
     enum result result = __real_engine_replay(catalog, events, first, execution);
     if (sim != NULL) {
         if (result == RESULT_OK) {
-            come_back(sim, *execution);
+            sim_tap_came_back(sim, *execution);
         }
         listening = sim;
     }
@@ -358,31 +319,32 @@ enum result __wrap_engine_replay(const struct engine_catalog *catalog, struct sp
 
 /* ---- commits ---- */
 
-static struct committed *committed_new(const struct tracked *tracked, struct span bytes)
+static struct sim_committed *committed_new(const struct sim_tracked *tracked, struct span bytes)
 {
-    struct committed *committed = malloc(sizeof *committed + bytes.count);
+    struct sim_committed *committed = malloc(sizeof *committed + bytes.count);
     ASSERT(committed != NULL);
-    *committed = (struct committed){.event_sequence = tracked->shadow->event_sequence,
-                                    .run = tracked->shadow->run,
-                                    .sequence = tracked->shadow->sequence,
-                                    .call_last = tracked->shadow->call_last,
-                                    .ended = tracked->shadow->end != ENGINE_END_NONE,
-                                    .books = tracked->books,
-                                    .count = bytes.count};
+    *committed = (struct sim_committed){.event_sequence = tracked->shadow->event_sequence,
+                                        .run = tracked->shadow->run,
+                                        .sequence = tracked->shadow->sequence,
+                                        .call_last = tracked->shadow->call_last,
+                                        .ended = tracked->shadow->end != ENGINE_END_NONE,
+                                        .books = tracked->books,
+                                        .count = bytes.count};
     memcpy(committed->bytes, bytes.bytes, bytes.count);
     return committed;
 }
 
-static struct committed *committed_at(const struct tracked *tracked, uint64_t event_sequence)
+struct sim_committed *sim_tap_committed_at(const struct sim_tracked *tracked,
+                                           uint64_t event_sequence)
 {
-    struct committed *committed = tracked->oldest;
+    struct sim_committed *committed = tracked->oldest;
     while (committed != NULL && committed->event_sequence != event_sequence) {
         committed = committed->newer;
     }
     return committed;
 }
 
-static void keep_committed(struct tracked *tracked, struct committed *committed)
+static void keep_committed(struct sim_tracked *tracked, struct sim_committed *committed)
 {
     if (tracked->newest == NULL) {
         tracked->oldest = committed;
@@ -393,10 +355,10 @@ static void keep_committed(struct tracked *tracked, struct committed *committed)
 }
 
 /* Forgets those that are older than the one at this place. */
-static void forget_before(struct tracked *tracked, uint64_t event_sequence)
+void sim_tap_forget_before(struct sim_tracked *tracked, uint64_t event_sequence)
 {
     while (tracked->oldest != NULL && tracked->oldest->event_sequence < event_sequence) {
-        struct committed *oldest = tracked->oldest;
+        struct sim_committed *oldest = tracked->oldest;
         tracked->oldest = oldest->newer;
         free(oldest);
     }
@@ -405,16 +367,16 @@ static void forget_before(struct tracked *tracked, uint64_t event_sequence)
     }
 }
 
-static void forget_after(struct tracked *tracked, uint64_t event_sequence)
+void sim_tap_forget_after(struct sim_tracked *tracked, uint64_t event_sequence)
 {
-    struct committed **place = &tracked->oldest;
+    struct sim_committed **place = &tracked->oldest;
     tracked->newest = NULL;
     while (*place != NULL && (*place)->event_sequence <= event_sequence) {
         tracked->newest = *place;
         place = &(*place)->newer;
     }
     while (*place != NULL) {
-        struct committed *gone = *place;
+        struct sim_committed *gone = *place;
         *place = gone->newer;
         free(gone);
     }
@@ -438,7 +400,7 @@ static uint64_t sequence_of_snapshot(struct span bytes)
 /* An operator's delete: from here on there is nothing of it. */
 static void commit_deletion(struct sim_tap *tap, const struct proto_record *record)
 {
-    struct tracked *tracked = find(tap, record->execution_id);
+    struct sim_tracked *tracked = sim_tap_find(tap, record->execution_id);
     if (tracked == NULL) {
         return;
     }
@@ -448,7 +410,7 @@ static void commit_deletion(struct sim_tap *tap, const struct proto_record *reco
     }
     sim_trace(tap->sim, "    %s: its deletion in a commit", tracked->id.text);
     sim_letters_deleted(tap->sim, (uint32_t)(tracked - tap->tracked));
-    drop_shadow(tracked);
+    sim_tap_drop_shadow(tracked);
     tracked->deletion.committed = true;
     sim_clients_notice(tap->sim, (uint32_t)(tracked - tap->tracked));
 }
@@ -460,8 +422,9 @@ static void commit_record(struct sim_tap *tap, const struct proto_record *record
         return;
     }
     bool snapshot = record->kind == PROTO_RECORD_SNAPSHOT;
-    struct tracked *tracked =
-        snapshot || record->kind == PROTO_RECORD_EVENTS ? find(tap, record->execution_id) : NULL;
+    struct sim_tracked *tracked = snapshot || record->kind == PROTO_RECORD_EVENTS
+                                      ? sim_tap_find(tap, record->execution_id)
+                                      : NULL;
     if (tracked == NULL || sim_failed(tap->sim)) {
         return;
     }
@@ -471,15 +434,15 @@ static void commit_record(struct sim_tap *tap, const struct proto_record *record
     }
     sim_trace(tap->sim, "    %s: %s %llu in a commit", tracked->id.text,
               snapshot ? "snapshot" : "events from", (unsigned long long)record->number);
-    struct span bytes = encoded(tracked->shadow, &tap->scratch);
+    struct span bytes = sim_tap_encoded(tracked->shadow, &tap->scratch);
     uint64_t next = tracked->newest == NULL ? 1 : tracked->newest->event_sequence + 1;
     if (snapshot) {
-        expect_same(tap, tracked, "the committed snapshot", bytes, record->body);
+        sim_tap_expect_same(tap, tracked, "the committed snapshot", bytes, record->body);
     } else if (record->number != next) {
         sim_fail(tap->sim, "%s: a commit begins with event %llu, the next one was %llu",
                  tracked->id.text, (unsigned long long)record->number, (unsigned long long)next);
     }
-    if (committed_at(tracked, tracked->shadow->event_sequence) == NULL) {
+    if (sim_tap_committed_at(tracked, tracked->shadow->event_sequence) == NULL) {
         keep_committed(tracked, committed_new(tracked, bytes));
     }
     sim_letters_commit_of(tap->sim, (uint32_t)(tracked - tap->tracked));
@@ -525,7 +488,7 @@ void sim_tap_committed(struct sim *sim, struct span records)
 }
 
 /* Which event is the last one that the record holds? 0: none. */
-static uint64_t end_of_record(const struct proto_record *record)
+uint64_t sim_tap_end_of_record(const struct proto_record *record)
 {
     switch (record->kind) {
     case PROTO_RECORD_SNAPSHOT:
@@ -551,9 +514,10 @@ static void append_record(struct sim_tap *tap, const struct proto_record *record
     if (is_letter(record)) {
         sim_letters_appended(tap->sim, record);
     }
-    uint64_t end = end_of_record(record);
+    uint64_t end = sim_tap_end_of_record(record);
     bool deletion = record->kind == PROTO_RECORD_FORGET;
-    struct tracked *tracked = end == 0 && !deletion ? NULL : find(tap, record->execution_id);
+    struct sim_tracked *tracked =
+        end == 0 && !deletion ? NULL : sim_tap_find(tap, record->execution_id);
     if (tracked != NULL && deletion) {
         tracked->deletion.appended = true;
     }
@@ -571,7 +535,7 @@ void sim_tap_synced(struct sim *sim, bool well)
 {
     sim_letters_synced(sim, well);
     for (uint32_t i = 0; i < sim->tap->count; i++) {
-        struct tracked *tracked = &sim->tap->tracked[i];
+        struct sim_tracked *tracked = &sim->tap->tracked[i];
         if (!well) {
             tracked->appended = tracked->durable;
             tracked->deletion.appended = tracked->deletion.durable;
@@ -579,25 +543,25 @@ void sim_tap_synced(struct sim *sim, bool well)
         }
         tracked->durable = tracked->appended;
         tracked->deletion.durable = tracked->deletion.appended;
-        forget_before(tracked, tracked->durable);
+        sim_tap_forget_before(tracked, tracked->durable);
     }
 }
 
 /* ---- what leaves ---- */
 
-static const struct committed *durable_of(const struct tracked *tracked)
+static const struct sim_committed *durable_of(const struct sim_tracked *tracked)
 {
-    return tracked->durable == 0 ? NULL : committed_at(tracked, tracked->durable);
+    return tracked->durable == 0 ? NULL : sim_tap_committed_at(tracked, tracked->durable);
 }
 
 void sim_tap_call_leaves(struct sim *sim, const struct proto_call *call)
 {
-    struct tracked *tracked = find(sim->tap, execution_id_span(&call->execution_id));
+    struct sim_tracked *tracked = sim_tap_find(sim->tap, execution_id_span(&call->execution_id));
     ASSERT(tracked != NULL);
     if (!sim->machine->durable) {
         return;
     }
-    const struct committed *durable = durable_of(tracked);
+    const struct sim_committed *durable = durable_of(tracked);
     if (durable == NULL || durable->call_last < call->attempt) {
         sim_fail(sim, "%s: call %u leaves, the newest that is durable is %u", tracked->id.text,
                  call->attempt, durable == NULL ? 0 : durable->call_last);
@@ -607,7 +571,7 @@ void sim_tap_call_leaves(struct sim *sim, const struct proto_call *call)
 void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
 {
     struct span id = wire_string_or(wire_find_text(reply->body, "executionId"), "");
-    struct tracked *tracked = reply->ok ? find(sim->tap, id) : NULL;
+    struct sim_tracked *tracked = reply->ok ? sim_tap_find(sim->tap, id) : NULL;
     if (tracked == NULL || !sim->machine->durable) {
         return;
     }
@@ -618,7 +582,7 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
         return;
     }
     int64_t sequence = wire_int_or(wire_find_text(reply->body, "sequence"), 0);
-    const struct committed *durable = durable_of(tracked);
+    const struct sim_committed *durable = durable_of(tracked);
     int64_t run = wire_int_or(wire_find_text(reply->body, "run"), 0);
     if (durable == NULL || run > durable->run ||
         (run == durable->run && sequence > durable->sequence)) {
@@ -626,148 +590,6 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
                  tracked->id.text, (long long)sequence,
                  durable == NULL ? 0ll : (long long)durable->sequence);
     }
-}
-
-/* ---- death and return ---- */
-
-void sim_tap_recovery_begins(struct sim *sim)
-{
-    for (uint32_t i = 0; i < sim->tap->count; i++) {
-        sim->tap->tracked[i].recovered = 0;
-    }
-    sim->tap->recovering = true;
-    sim_tap_listen(sim);
-}
-
-static void come_back_after_death(struct sim_tap *tap, struct tracked *tracked,
-                                  const struct engine_execution *execution)
-{
-    /* Snapshot, then run by run: what counts is where it ends, which the last call shows. */
-    tracked->recovered = execution->event_sequence;
-    const struct committed *committed = committed_at(tracked, tracked->recovered);
-    if (committed != NULL) {
-        expect_same(tap, tracked, "what came back", span_of(committed->bytes, committed->count),
-                    encoded(execution, &tap->scratch));
-    }
-}
-
-/* From bytes: in a recovery, or because a parked execution is wanted. */
-static void come_back(struct sim *sim, const struct engine_execution *execution)
-{
-    struct sim_tap *tap = sim->tap;
-    struct tracked *tracked = find_of(tap, execution);
-    if (tracked == NULL || sim_failed(sim)) {
-        return;
-    }
-    arena_clear(&tap->scratch);
-    if (tap->recovering) {
-        come_back_after_death(tap, tracked, execution);
-    } else if (tracked->shadow == NULL) {
-        sim_fail(sim, "%s: revived, and it was never there", tracked->id.text);
-    } else {
-        expect_same(tap, tracked, "what was revived", encoded(tracked->shadow, &tap->scratch),
-                    encoded(execution, &tap->scratch));
-    }
-}
-
-/* Recovery does not revive what has ended; the log says how far that one got. */
-static uint64_t read_disk(struct sim_tap *tap, const struct tracked *tracked, bool *deleted)
-{
-    struct storage_journal *log = tap->sim->machine->stores.journal.log;
-    struct storage_journal_reader *reader;
-    struct span batch;
-    uint64_t position, end = 0;
-    *deleted = tracked->deletion.durable;
-    if (log->ops->reader_open(log, log->ops->begin(log), &reader) != RESULT_OK) {
-        sim_fail(tap->sim, "the log cannot be read from its beginning");
-        return 0;
-    }
-    while (log->ops->reader_next(reader, &batch, &position) == RESULT_OK) {
-        struct proto_record record;
-        while (record_read(&batch, &record) == RESULT_OK) {
-            uint64_t last = end_of_record(&record);
-            if (!span_equal(record.execution_id, execution_id_span(&tracked->id))) {
-                continue;
-            }
-            end = last > end ? last : end;
-            *deleted = *deleted || record.kind == PROTO_RECORD_FORGET;
-        }
-    }
-    log->ops->reader_close(reader);
-    return end > tracked->durable ? end : tracked->durable;
-}
-
-static void go_back_to(struct sim_tap *tap, struct tracked *tracked, uint64_t event_sequence)
-{
-    sim_letters_go_back(tap->sim, (uint32_t)(tracked - tap->tracked), event_sequence);
-    forget_after(tracked, event_sequence);
-    drop_shadow(tracked);
-    tracked->appended = tracked->durable = event_sequence;
-    const struct committed *committed = tracked->newest;
-    if (committed == NULL) {
-        sim_ticks_undo(tap->sim, (uint32_t)(tracked - tap->tracked));
-        return;
-    }
-    enum result result = engine_decode(
-        &tap->catalog.engine, span_of(committed->bytes, committed->count), &tracked->shadow);
-    ASSERT(result == RESULT_OK);
-    tracked->books = committed->books;
-    forget_before(tracked, event_sequence);
-}
-
-/* Deleted it stays, whoever has heard of it; true: so it is. */
-static bool judge_deleted(struct sim_tap *tap, struct tracked *tracked, bool deleted)
-{
-    if (deleted && tracked->recovered != 0) {
-        sim_fail(tap->sim, "%s: comes back with event %llu, though it was deleted",
-                 tracked->id.text, (unsigned long long)tracked->recovered);
-    }
-    tracked->deletion.committed = tracked->deletion.appended = tracked->deletion.durable = deleted;
-    return deleted;
-}
-
-static void judge_return(struct sim_tap *tap, struct tracked *tracked)
-{
-    uint64_t came_back = tracked->recovered;
-    bool deleted = false;
-    uint64_t on_disk = came_back == 0 || tracked->deletion.committed
-                           ? read_disk(tap, tracked, &deleted)
-                           : came_back;
-    if (judge_deleted(tap, tracked, deleted)) {
-        sim_clients_notice(tap->sim, (uint32_t)(tracked - tap->tracked));
-        return;
-    }
-    if (came_back == 0) {
-        came_back = on_disk;
-        const struct committed *last = committed_at(tracked, came_back);
-        if (came_back != 0 && (last == NULL || !last->ended)) {
-            sim_fail(tap->sim, "%s: lost, with durable events up to %llu", tracked->id.text,
-                     (unsigned long long)came_back);
-            return;
-        }
-    }
-    if (came_back < tracked->durable) {
-        sim_fail(tap->sim, "%s: came back with event %llu, durable was %llu", tracked->id.text,
-                 (unsigned long long)came_back, (unsigned long long)tracked->durable);
-        return;
-    }
-    if (came_back != 0 && committed_at(tracked, came_back) == NULL) {
-        sim_fail(tap->sim, "%s: came back with event %llu, at which no commit ended",
-                 tracked->id.text, (unsigned long long)came_back);
-        return;
-    }
-    go_back_to(tap, tracked, came_back);
-    sim_clients_notice(tap->sim, (uint32_t)(tracked - tap->tracked));
-}
-
-void sim_tap_recovery_ends(struct sim *sim)
-{
-    sim_tap_listen(NULL);
-    sim->tap->recovering = false;
-    for (uint32_t i = 0; i < sim->tap->count && !sim_failed(sim); i++) {
-        judge_return(sim->tap, &sim->tap->tracked[i]);
-    }
-    sim_letters_come_back(sim);
 }
 
 /* ---- life ---- */
@@ -784,8 +606,8 @@ void sim_tap_init(struct sim *sim)
 void sim_tap_release(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->tap->count; i++) {
-        drop_shadow(&sim->tap->tracked[i]);
-        forget_after(&sim->tap->tracked[i], 0);
+        sim_tap_drop_shadow(&sim->tap->tracked[i]);
+        sim_tap_forget_after(&sim->tap->tracked[i], 0);
     }
     arena_release(&sim->tap->scratch);
     sim_catalog_release(&sim->tap->catalog);
@@ -805,7 +627,7 @@ const struct engine_execution *sim_tap_shadow(struct sim *sim, uint32_t executio
 
 bool sim_tap_has_settled(struct sim *sim, uint32_t execution)
 {
-    const struct tracked *tracked = &sim->tap->tracked[execution];
+    const struct sim_tracked *tracked = &sim->tap->tracked[execution];
     ASSERT(execution < sim->tap->count);
     return tracked->shadow == NULL || (tracked->shadow->end != ENGINE_END_NONE &&
                                        tracked->durable == tracked->shadow->event_sequence);
@@ -813,7 +635,7 @@ bool sim_tap_has_settled(struct sim *sim, uint32_t execution)
 
 bool sim_tap_is_deleted(const struct sim *sim, struct span execution_id)
 {
-    const struct tracked *tracked = find(sim->tap, execution_id);
+    const struct sim_tracked *tracked = sim_tap_find(sim->tap, execution_id);
     return tracked != NULL && tracked->deletion.committed;
 }
 
