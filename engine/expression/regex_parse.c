@@ -116,7 +116,8 @@ static struct regex_node *back_reference(struct regex_parser *parser, uint32_t d
 static struct regex_node *parse_escape(struct regex_parser *parser)
 {
     uint32_t point;
-    uint32_t letter = expression_regex_take(parser);
+    uint32_t letter = peek(parser); /* behind white space, where that means nothing */
+    expression_regex_take(parser);
     if (letter >= '1' && letter <= '9') {
         return back_reference(parser, letter);
     }

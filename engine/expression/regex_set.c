@@ -4,7 +4,14 @@
 
 struct item {
     const struct item *next;
-    enum { ITEM_RANGE, ITEM_CATEGORIES, ITEM_SPACE, ITEM_NAME_START, ITEM_NAME_PART } kind;
+    enum {
+        ITEM_RANGE, /* what a class names one by one or as a range */
+        ITEM_BLOCK,
+        ITEM_CATEGORIES,
+        ITEM_SPACE,
+        ITEM_NAME_START,
+        ITEM_NAME_PART,
+    } kind;
     bool negated;
     uint32_t first;
     uint32_t last;
@@ -224,7 +231,7 @@ bool expression_regex_set_add_property(struct arena *arena, struct regex_set *se
         struct span block = span_of(name.bytes + 2, name.count - 2);
         for (size_t i = 0; !found && i < sizeof blocks / sizeof *blocks; i++) {
             found = span_is(block, blocks[i].name);
-            item.kind = ITEM_RANGE;
+            item.kind = ITEM_BLOCK;
             item.first = blocks[i].first;
             item.last = blocks[i].last;
         }
@@ -248,6 +255,7 @@ static bool item_holds(const struct item *item, uint32_t point)
     bool holds = false;
     switch (item->kind) {
     case ITEM_RANGE:
+    case ITEM_BLOCK:
         holds = point >= item->first && point <= item->last;
         break;
     case ITEM_CATEGORIES:
@@ -266,10 +274,23 @@ static bool item_holds(const struct item *item, uint32_t point)
     return holds != item->negated;
 }
 
-static bool any_item_holds(const struct regex_set *set, uint32_t point)
+static bool any_item_holds(const struct regex_set *set, uint32_t point, bool is_other_case)
 {
     for (const struct item *item = set->items; item != NULL; item = item->next) {
-        if (item_holds(item, point)) {
+        if ((item->kind == ITEM_RANGE || !is_other_case) && item_holds(item, point)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The other cases of what the set names one by one or as a range are in it, too; "\\p{Lu}" and the
+ * like mean what they mean (XPath and XQuery Functions 3.1 §5.6.1.1). */
+static bool other_case_holds(const struct regex_set *set, uint32_t point)
+{
+    for (uint32_t other = expression_point_next_case(point); other != point;
+         other = expression_point_next_case(other)) {
+        if (any_item_holds(set, other, true)) {
             return true;
         }
     }
@@ -279,14 +300,18 @@ static bool any_item_holds(const struct regex_set *set, uint32_t point)
 /* In any of its cases: a negated set lacks what it names in any case. */
 bool expression_regex_set_holds(const struct regex_set *set, uint32_t point, bool ignores_case)
 {
-    bool holds = any_item_holds(set, point) ||
-                 (ignores_case && (any_item_holds(set, expression_point_lower(point)) ||
-                                   any_item_holds(set, expression_point_upper(point))));
+    bool holds =
+        any_item_holds(set, point, false) || (ignores_case && other_case_holds(set, point));
     return holds != set->negated &&
            (set->minus == NULL || !expression_regex_set_holds(set->minus, point, ignores_case));
 }
 
 uint32_t expression_regex_fold(uint32_t point)
 {
-    return expression_point_lower(expression_point_upper(point));
+    uint32_t least = point;
+    for (uint32_t other = expression_point_next_case(point); other != point;
+         other = expression_point_next_case(other)) {
+        least = other < least ? other : least;
+    }
+    return least;
 }

@@ -50,6 +50,16 @@ Test(regex, knows_its_flags)
         {"matches(\"AbC\", \"aBc\", \"i\")", NULL, "true"},
         {"matches(\"Q\", \"[^q]\", \"i\")", NULL, "false"},
         {"matches(\"\\u00c9\", \"\\u00e9\", \"i\")", NULL, "true"},
+        {"matches(\"q\", \"[^\\u212a]\", \"i\")", NULL, "true"},
+        {"matches(\"K\", \"[^\\u212a]\", \"i\")", NULL, "false"}, /* KELVIN SIGN, a K */
+        {"matches(\"\\u212a\", \"^k$\", \"i\")", NULL, "true"},
+        {"matches(\"\\u017f\", \"^[R-T]$\", \"i\")", NULL, "true"}, /* LONG S */
+        {"matches(\"o\", \"[A-Z-[OI]]\", \"i\")", NULL, "false"},
+        {"matches(\"\\u2d00\", \"\\u10a0\", \"i\")", NULL, "true"}, /* GEORGIAN AN */
+        {"matches(\"m\", \"\\p{Lu}\", \"i\")", NULL, "false"}, /* categories stay as they are */
+        {"matches(\"m\", \"[\\p{Lu}x]\", \"i\")", NULL, "false"},
+        {"matches(\"\\u00b5\", \"\\p{IsGreek}\", \"i\")", NULL, "false"},
+        {"matches(\"a b\", \"a\\ sb\", \"x\")", NULL, "true"},
         {"matches(\"ab\", \"a b\", \"x\")", NULL, "true"},
         {"matches(\"a b\", \"a[ ]b\", \"x\")", NULL, "true"},
         {"matches(\"a.b\", \"a.b\", \"q\")", NULL, "true"},

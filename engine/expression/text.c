@@ -10,25 +10,6 @@ struct code_range {
     uint32_t last;
 };
 
-/* Simple case pairs: `distance` from upper to lower; stride 2 where the cases alternate. */
-struct case_range {
-    uint32_t upper_first;
-    uint32_t upper_last;
-    uint32_t distance;
-    uint32_t stride;
-};
-
-static const struct case_range case_ranges[] = {
-    {'A', 'Z', 32, 1},       {0x00c0, 0x00d6, 32, 1}, {0x00d8, 0x00de, 32, 1},
-    {0x0100, 0x012e, 1, 2},  {0x0132, 0x0136, 1, 2},  {0x0139, 0x0147, 1, 2},
-    {0x014a, 0x0176, 1, 2},  {0x0179, 0x017d, 1, 2},  {0x0386, 0x0386, 38, 1},
-    {0x0388, 0x038a, 37, 1}, {0x038c, 0x038c, 64, 1}, {0x038e, 0x038f, 63, 1},
-    {0x0391, 0x03a1, 32, 1}, {0x03a3, 0x03ab, 32, 1}, {0x0400, 0x040f, 80, 1},
-    {0x0410, 0x042f, 32, 1}, {0x0460, 0x0480, 1, 2},  {0x048a, 0x04be, 1, 2},
-    {0x04d0, 0x052e, 1, 2},  {0x0531, 0x0556, 48, 1}, {0x1e00, 0x1e94, 1, 2},
-    {0x1ea0, 0x1efe, 1, 2},  {0xff21, 0xff3a, 32, 1}, {0x10400, 0x10427, 40, 1},
-};
-
 static const struct code_range name_starts[] = {
     {'?', '?'},       {'A', 'Z'},       {'_', '_'},       {'a', 'z'},
     {0x00c0, 0x00d6}, {0x00d8, 0x00f6}, {0x00f8, 0x02ff}, {0x0370, 0x037d},
@@ -152,46 +133,36 @@ bool expression_text_ends_with(struct span text, struct span part)
            span_equal(span_of(text.bytes + (text.count - part.count), part.count), part);
 }
 
-static uint32_t change_case(uint32_t point, bool to_upper)
+/* What a code point becomes: one, or up to three. */
+static uint32_t change_case(uint32_t point, bool to_upper, uint32_t out[3])
 {
-    for (size_t i = 0; i < COUNT_OF(case_ranges); i++) {
-        const struct case_range *range = &case_ranges[i];
-        uint32_t shift = to_upper ? range->distance : 0;
-        if (point >= range->upper_first + shift && point <= range->upper_last + shift &&
-            (point - range->upper_first - shift) % range->stride == 0) {
-            return to_upper ? point - range->distance : point + range->distance;
-        }
+    const uint32_t *longer = to_upper ? expression_point_upper_long(point) : NULL;
+    if (longer != NULL) {
+        memcpy(out, longer, 3 * sizeof *out);
+        return longer[2] == 0 ? 2 : 3;
     }
-    return to_upper && point == 0x03c2 ? 0x03a3 : point; /* final sigma */
-}
-
-uint32_t expression_point_upper(uint32_t point)
-{
-    return change_case(point, true);
-}
-
-uint32_t expression_point_lower(uint32_t point)
-{
-    return change_case(point, false);
+    if (!to_upper && point == 0x130) { /* an I with its dot */
+        out[0] = 'i';
+        out[1] = 0x307;
+        return 2;
+    }
+    out[0] = to_upper ? expression_point_upper(point) : expression_point_lower(point);
+    return 1;
 }
 
 static struct span map_case(struct arena *arena, struct span text, bool to_upper)
 {
-    /* No pair in the table changes its length in UTF-8. */
-    uint8_t *out = arena_alloc(arena, text.count);
-    size_t written = 0;
-    if (out == NULL) {
-        return SPAN_EMPTY;
+    struct expression_buffer out = {.arena = arena};
+    for (size_t offset = 0; offset < text.count && !arena->overflowed;) {
+        uint32_t points[3];
+        uint32_t count = change_case(expression_text_decode(text, &offset), to_upper, points);
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t encoded[4];
+            expression_buffer_add(&out,
+                                  span_of(encoded, expression_text_encode(points[i], encoded)));
+        }
     }
-    for (size_t offset = 0; offset < text.count;) {
-        uint8_t encoded[4];
-        size_t count = expression_text_encode(
-            change_case(expression_text_decode(text, &offset), to_upper), encoded);
-        ASSERT(written + count <= text.count);
-        memcpy(out + written, encoded, count);
-        written += count;
-    }
-    return span_of(out, written);
+    return arena->overflowed ? SPAN_EMPTY : expression_buffer_span(&out);
 }
 
 struct span expression_text_upper(struct arena *arena, struct span text)

@@ -19,13 +19,17 @@ size_t expression_text_offset(struct span text, size_t index);
 size_t expression_text_find(struct span text, struct span part);
 size_t expression_text_find_last(struct span text, struct span part);
 bool expression_text_ends_with(struct span text, struct span part);
-/* Simple case mapping of Latin, Greek, Cyrillic and Armenian letters. Empty when the arena is full.
- */
+/* All letters in upper (lower) case, as Unicode has them: "ß" becomes "SS". Empty when the arena is
+ * full. */
 struct span expression_text_upper(struct arena *arena, struct span text);
 struct span expression_text_lower(struct arena *arena, struct span text);
-/* The same for one code point. */
+/* One code point in its upper (lower) case where that is one too; unicode_case.c. */
 uint32_t expression_point_upper(uint32_t point);
 uint32_t expression_point_lower(uint32_t point);
+/* The two or three code points that its upper case is, then 0; NULL where that is one. */
+const uint32_t *expression_point_upper_long(uint32_t point);
+/* Another case of it; then the next, and so on until it is back. Itself where it has no cases. */
+uint32_t expression_point_next_case(uint32_t point);
 struct span expression_text_concatenate(struct arena *arena, struct span a, struct span b);
 
 /* Text under construction; a full arena drops what does not fit and is latched there. */
