@@ -2,6 +2,7 @@
  * range(). */
 #include "engine/expression/evaluate.h"
 #include "engine/expression/function.h"
+#include "engine/expression/parse_feel.h"
 #include "engine/expression/parser.h"
 
 /* Two points or ranges under comparison. */
@@ -271,9 +272,6 @@ RELATION(coincides, NEEDS_ALIKE)
 /* An end of a range in a text: a literal, or a call with literals for its arguments. */
 static bool is_literal_end(const struct expression_node *node)
 {
-    if (node == NULL) {
-        return false;
-    }
     bool literal = node->kind == NODE_CONSTANT || node->kind == NODE_FEEL_ZONED;
     bool call = node->kind == NODE_CALL;
     for (uint32_t i = 0; call && i < node->count; i++) {
@@ -282,40 +280,71 @@ static bool is_literal_end(const struct expression_node *node)
     return literal || call;
 }
 
-/* The range that a text spells; NULL when it spells something else. */
-static const struct expression_node *parse_range(struct expression_evaluation *evaluation,
-                                                 struct span text)
+/* An end, or NULL where the sign beside it says that there is none. */
+static const struct expression_node *parse_end(struct expression_parser *parser, bool none)
 {
-    struct expression_parser parser = {
-        .arena = evaluation->arena, .lexer = {.source = text}, .slotless = true};
-    expression_parser_seek(&parser, 0, SYNTAX_FEEL);
-    bool bracketed = parser.token.kind == TOKEN_OPEN || parser.token.kind == TOKEN_OPEN_LIST ||
-                     parser.token.kind == TOKEN_CLOSE_LIST;
-    const struct expression_node *node = expression_parse_feel(&parser);
-    bool whole = parser.result == RESULT_OK && parser.token.kind == TOKEN_END;
-    return bracketed && whole && node->kind == NODE_FEEL_RANGE &&
-                   is_literal_end(node->children[0]) && is_literal_end(node->children[1])
-               ? node
-               : NULL;
+    const struct expression_node *end = none ? NULL : expression_feel_parse_sum(parser);
+    if (end != NULL && !is_literal_end(end)) {
+        return expression_parser_unexpected(parser, "a literal");
+    }
+    return end;
+}
+
+/* DMN 1.5 grammar rule 66, to the end of the text: one of the two ends may be missing, beside an
+ * open bracket. NULL when the text spells something else. */
+static const struct expression_node *parse_range(struct expression_parser *parser)
+{
+    const struct expression_node *ends[2] = {NULL, NULL};
+    unsigned flags = 0;
+    enum expression_token_kind first = expression_parser_take(parser).kind;
+    if (first != TOKEN_OPEN && first != TOKEN_CLOSE_LIST && first != TOKEN_OPEN_LIST) {
+        return NULL;
+    }
+    flags |= first == TOKEN_OPEN_LIST ? NODE_LOW_INCLUDED : 0;
+    ends[0] = parse_end(parser, flags == 0 && parser->token.kind == TOKEN_DOTS);
+    expression_parser_expect(parser, TOKEN_DOTS, "\"..\"");
+    bool no_high = parser->token.kind == TOKEN_CLOSE || parser->token.kind == TOKEN_OPEN_LIST;
+    ends[1] = parse_end(parser, ends[0] != NULL && no_high);
+    enum expression_token_kind last = expression_parser_take(parser).kind;
+    if (last != TOKEN_CLOSE && last != TOKEN_OPEN_LIST && last != TOKEN_CLOSE_LIST) {
+        return NULL;
+    }
+    flags |= last == TOKEN_CLOSE_LIST ? NODE_HIGH_INCLUDED : 0;
+    struct expression_node *node = expression_parser_node(parser, NODE_FEEL_RANGE, 0, ends, 2);
+    if (node != NULL) {
+        node->flags = (uint8_t)flags;
+    }
+    return parser->result == RESULT_OK && parser->token.kind == TOKEN_END ? node : NULL;
+}
+
+/* Are its ends, if it has two, of one kind and in their order? */
+static bool is_ordered(struct expression_evaluation *evaluation,
+                       const struct expression_range *range)
+{
+    int order = 0;
+    if (range->low.type == VALUE_ABSENT || range->high.type == VALUE_ABSENT) {
+        struct expression_value end = range->low.type == VALUE_ABSENT ? range->high : range->low;
+        return expression_order(evaluation, end, end, &order);
+    }
+    return expression_order(evaluation, range->low, range->high, &order) && order <= 0;
 }
 
 static struct expression_value range_of(struct expression_evaluation *evaluation,
                                         const struct expression_value *arguments, uint32_t offset)
 {
-    int ordered;
     struct span text = arguments[0].as.text;
     if (!expression_pay(evaluation, 1 + text.count)) {
         return expression_null();
     }
-    const struct expression_node *node = parse_range(evaluation, text);
+    struct expression_parser parser = {
+        .arena = evaluation->arena, .lexer = {.source = text}, .slotless = true};
+    expression_parser_seek(&parser, 0, SYNTAX_FEEL);
+    const struct expression_node *node = parse_range(&parser);
     struct expression_value range =
         node == NULL ? expression_null() : expression_evaluate(evaluation, node);
-    if (range.type != VALUE_RANGE ||
-        !expression_order(evaluation, range.as.range->low, range.as.range->high, &ordered) ||
-        ordered > 0) {
-        return expression_warn(evaluation, offset, "this string is no range");
-    }
-    return range;
+    return range.type == VALUE_RANGE && is_ordered(evaluation, range.as.range)
+               ? range
+               : expression_warn(evaluation, offset, "this string is no range");
 }
 
 const struct expression_function expression_range_functions[] = {
