@@ -169,6 +169,12 @@ Test(boxed, a_function_sees_what_stands_around_it)
                           RESULT("<invocation>" L("f")
                                      BIND("x", L("\"2024-02-29\"")) "</invocation>") "</context>")),
          "2024"},
+        {MODEL(D("d", "<context>" ENTRY(
+                          "sum of",
+                          "<functionDefinition>" P("k") L(
+                              "if k &lt;= 0 then 0 else k + sum of(k - 1)") "</functionDefinition>")
+                          RESULT(L("sum of(n)")) "</context>")),
+         "28"},
         {MODEL(
              D("d",
                "<context>" ENTRY(

@@ -135,6 +135,9 @@ static const struct expression_node *read_context(struct dmn_reading *reading,
             return NULL;
         }
         struct xml_element *variable = engine_dmn_child(entry, NULL, "variable");
+        if (engine_dmn_child(entry, NULL, "functionDefinition") != NULL) {
+            engine_dmn_add_name(reading, keys[i]); /* it may call itself */
+        }
         children[i] = engine_dmn_typed(reading, read_form(reading, entry, decision), NULL, 0,
                                        engine_dmn_type_of(reading, variable));
         engine_dmn_add_name(reading, keys[i]);

@@ -171,6 +171,32 @@ static bool place_arguments(const struct expression_closure *closure,
     return true;
 }
 
+/* The same for one way to call a built-in function; what is not given is ABSENT. */
+static bool place_built_in(const struct expression_function *way,
+                           const struct expression_node *node, const struct expression_value *given,
+                           struct expression_value placed[EXPRESSION_PARAMETERS_MAX],
+                           uint32_t *count)
+{
+    *count = 0;
+    for (uint32_t i = 0; i < EXPRESSION_PARAMETERS_MAX; i++) {
+        placed[i] = expression_absent();
+    }
+    for (uint32_t at = 0; at < node->as.keys.count; at++) {
+        int place = expression_function_parameter(way, node->as.keys.texts[at]);
+        if (place < 0) {
+            return false;
+        }
+        placed[place] = given[at];
+        *count = (uint32_t)place + 1 > *count ? (uint32_t)place + 1 : *count;
+    }
+    for (uint32_t i = 0; i < way->required; i++) {
+        if (placed[i].type == VALUE_ABSENT) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static struct expression_value invoke_by_name(struct expression_evaluation *evaluation,
                                               const struct expression_node *node,
                                               struct expression_value callee,
@@ -178,12 +204,19 @@ static struct expression_value invoke_by_name(struct expression_evaluation *eval
 {
     struct expression_value placed[EXPRESSION_LITERAL_PARAMETERS_MAX];
     uint32_t count = node->as.keys.count;
-    if (callee.type != VALUE_FUNCTION || callee.as.closure->literal == NULL ||
-        callee.as.closure->literal->as.keys.count != count ||
-        !place_arguments(callee.as.closure, node, arguments, placed)) {
-        return expression_warn(evaluation, node->offset, "the function has other parameters");
+    const struct expression_closure *closure =
+        callee.type == VALUE_FUNCTION ? callee.as.closure : NULL;
+    if (closure != NULL && closure->literal != NULL && closure->literal->as.keys.count == count &&
+        place_arguments(closure, node, arguments, placed)) {
+        return expression_invoke(evaluation, callee, placed, count, node->offset);
     }
-    return expression_invoke(evaluation, callee, placed, count, node->offset);
+    for (const struct expression_function *way = closure == NULL ? NULL : closure->function;
+         way != NULL; way = expression_function_next(way)) {
+        if (place_built_in(way, node, arguments, placed, &count)) {
+            return expression_call_function(evaluation, way, placed, count, node->offset);
+        }
+    }
+    return expression_warn(evaluation, node->offset, "the function has other parameters");
 }
 
 struct expression_value expression_feel_invoke(struct expression_evaluation *evaluation,

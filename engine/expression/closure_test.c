@@ -24,6 +24,10 @@ Test(closure, is_called_with_its_arguments)
         {"(function(a: number) a)(\"x\")", NULL, "null @23 \"a\" cannot be string"},
         {"(function(a: number) a)([5])", NULL, "5"},
         {"(function(a: number) a)(null)", NULL, "null"},
+        {"{fib: function(n) if n < 2 then n else fib(n - 1) + fib(n - 2), r: fib(15)}.r", NULL,
+         "610"},
+        {"{f: 5, r: {f: function(x) f + x, y: f(1)}.y}.r", NULL, "6"}, /* the one around it */
+        {"{f: function(n) f(n), r: f(1)}.r", NULL, "exceeds @16 calls nested too deep"},
         {"(function(f) f(f))(function(f) f(f))", NULL, "exceeds @31 calls nested too deep"},
         {"sort([3, 1, 2], function(x, y) x < y)", NULL, "[1,2,3]"},
         {"sort([3, 1, 2])", NULL, "[1,2,3]"},
@@ -33,6 +37,21 @@ Test(closure, is_called_with_its_arguments)
         {"sort([1, \"a\"])", NULL, "null @0 cannot order all items of the list"},
         {"list replace([1, 2, 3], 2, 9)", NULL, "[1,9,3]"},
         {"list replace([1, 2, 3], function(item, new) item > 1, 9)", NULL, "[1,9,9]"},
+    };
+    ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
+}
+
+Test(closure, may_be_a_built_in_function)
+{
+    static const struct row rows[] = {
+        {"for f in [floor, ceiling] return f(1.5)", NULL, "[1,2]"},
+        {"{f: substring, r: f(\"abc\", 2)}.r", NULL, "\"bc\""},
+        {"{f: substring, r: f(start position: 2, string: \"abc\")}.r", NULL, "\"bc\""},
+        {"{f: date, r: f(year: 2024, month: 2, day: 29)}.r", NULL, "\"2024-02-29\""},
+        {"{f: abs, r: f(x: 1)}.r", NULL, "null @12 the function has other parameters"},
+        {"{f: substring, r: f(string: \"abc\")}.r", NULL,
+         "null @18 the function has other parameters"},
+        {"mode = null", NULL, "true"}, /* a name that nobody knows */
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
 }
@@ -72,6 +91,11 @@ Test(name, with_signs_is_read_whole_where_it_is_bound)
         {"for x-y in [1, 2] return x-y * 2", NULL, "[2,4]"},
         {"(function(a+b) a+b)(3)", NULL, "3"},
         {"{a: 5, b: 3, c: a-b}.c", NULL, "2"},
+        {"{x and y: 1, z: x and y}.z", NULL, "1"},
+        {"{customer's age: 7, z: customer's age + 1}.z", NULL, "8"},
+        {"(function(a-b, c) a-b - c)(c: 2, a-b: 5)", NULL, "3"},
+        {"abs(n: 1 - 3)", NULL, "2"},
+        {"abs(1 - 3)", NULL, "2"},
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
 }

@@ -4,6 +4,7 @@
 #include "engine/expression/number.h"
 #include "engine/expression/temporal.h"
 #include "proto/base/assert.h"
+#include "proto/base/limits.h"
 
 struct expression_value expression_feel_name(struct expression_evaluation *evaluation,
                                              const struct expression_node *node)
@@ -27,37 +28,60 @@ static bool find_entry(struct expression_evaluation *evaluation, struct expressi
     return expression_pay(evaluation, steps) && expression_value_find(context, key, out);
 }
 
-/* A path over a list is the list of the paths of its items (DMN 1.5 §10.3.2.5). */
+static bool range_property(const struct expression_range *range, struct span key,
+                           struct expression_value *out)
+{
+    if (span_is(key, "start included") || span_is(key, "end included")) {
+        *out = expression_boolean(key.bytes[0] == 's' ? range->low_included : range->high_included);
+        return true;
+    }
+    if (span_is(key, "start") || span_is(key, "end")) {
+        *out = key.bytes[0] == 's' ? range->low : range->high;
+        *out = out->type == VALUE_ABSENT ? expression_null() : *out;
+        return true;
+    }
+    return false;
+}
+
+/* What a value that was read has under that name; false when it has nothing. */
+static bool follow(struct expression_evaluation *evaluation, struct expression_value base,
+                   struct span key, unsigned depth, struct expression_value *out);
+
+/* A path over a list is the list of the paths of its items, lists among them too (DMN 1.5
+ * §10.3.2.5). */
 static struct expression_value project(struct expression_evaluation *evaluation,
-                                       struct expression_value list, struct span key)
+                                       struct expression_value list, struct span key,
+                                       unsigned depth)
 {
     struct expression_builder projected = {.arena = evaluation->arena};
     struct expression_walk walk = expression_walk(list);
     struct expression_value item;
     while (expression_walk_item(&walk, &item) && expression_pay(evaluation, 1)) {
         struct expression_value value;
-        bool found =
-            item.type == VALUE_CONTEXT
-                ? find_entry(evaluation, item, key, &value)
-                : expression_is_temporal(item) && expression_temporal_property(item, key, &value);
+        bool found = follow(evaluation, item, key, depth + 1, &value);
         expression_builder_add(&projected, found ? value : expression_null());
     }
     return expression_builder_list(&projected);
 }
 
-static struct expression_value range_property(struct expression_evaluation *evaluation,
-                                              const struct expression_node *node,
-                                              const struct expression_range *range)
+static bool follow(struct expression_evaluation *evaluation, struct expression_value base,
+                   struct span key, unsigned depth, struct expression_value *out)
 {
-    struct span key = node->as.name.text;
-    if (span_is(key, "start included") || span_is(key, "end included")) {
-        return expression_boolean(key.bytes[0] == 's' ? range->low_included : range->high_included);
+    if (base.type == VALUE_CONTEXT) {
+        return find_entry(evaluation, base, key, out);
     }
-    if (span_is(key, "start") || span_is(key, "end")) {
-        struct expression_value end = key.bytes[0] == 's' ? range->low : range->high;
-        return end.type == VALUE_ABSENT ? expression_null() : end;
+    if (base.type == VALUE_LIST && depth <= LIMIT_EXPRESSION_DEPTH) {
+        *out = project(evaluation, base, key, depth);
+        return true;
     }
-    return expression_warn(evaluation, node->offset, "a range has no \"%.*s\"", SPAN_ARG(key));
+    if (base.type == VALUE_LIST) {
+        expression_fail(evaluation, RESULT_LIMIT, 0, "list nested too deep");
+        return false;
+    }
+    if (base.type == VALUE_RANGE) {
+        return range_property(base.as.range, key, out);
+    }
+    return expression_is_temporal(base) && expression_temporal_property(base, key, out);
 }
 
 struct expression_value expression_feel_path(struct expression_evaluation *evaluation,
@@ -76,23 +100,13 @@ struct expression_value expression_feel_path(struct expression_evaluation *evalu
         }
         base = expression_value_of_wire(base.as.wire);
     }
-    if (base.type == VALUE_CONTEXT) {
-        if (find_entry(evaluation, base, key, &value)) {
-            return value;
-        }
-        return expression_warn(evaluation, node->offset, "the context has no \"%.*s\"",
-                               SPAN_ARG(key));
-    }
-    if (base.type == VALUE_LIST) {
-        return project(evaluation, base, key);
-    }
-    if (base.type == VALUE_RANGE) {
-        return range_property(evaluation, node, base.as.range);
-    }
-    if (expression_is_temporal(base) && expression_temporal_property(base, key, &value)) {
+    if (follow(evaluation, base, key, 0, &value)) {
         return value;
     }
-    return expression_warn(evaluation, node->offset, "%s has no \"%.*s\"",
+    const char *article = base.type == VALUE_CONTEXT ? "the "
+                          : base.type == VALUE_RANGE ? "a "
+                                                     : "";
+    return expression_warn(evaluation, node->offset, "%s%s has no \"%.*s\"", article,
                            expression_type_name(base.type), SPAN_ARG(key));
 }
 
@@ -181,6 +195,16 @@ struct expression_value expression_feel_list(struct expression_evaluation *evalu
     return expression_list(items, node->count);
 }
 
+/* May the function literal that the entry is call itself by the entry's key? Not where the key is
+ * the name of something else. */
+static bool sees_itself(struct expression_evaluation *evaluation,
+                        const struct expression_node *context, uint32_t entry)
+{
+    struct expression_value other;
+    return context->children[entry]->kind == NODE_FEEL_FUNCTION &&
+           !expression_lookup_text(evaluation, context->as.keys.texts[entry], &other);
+}
+
 /* Entries see those that stand before them (DMN 1.5 §10.3.2.6). */
 struct expression_value expression_feel_context(struct expression_evaluation *evaluation,
                                                 const struct expression_node *node)
@@ -192,9 +216,10 @@ struct expression_value expression_feel_context(struct expression_evaluation *ev
     }
     struct expression_frame frame = {.parent = evaluation->frame, .is_open = true};
     for (uint32_t i = 0; i < node->count; i++) {
-        frame.value = expression_context(entries, i);
+        entries[i] = (struct expression_entry){node->as.keys.texts[i], expression_null()};
+        uint32_t seen = sees_itself(evaluation, node, i) ? i + 1 : i;
+        frame.value = expression_context(entries, seen);
         evaluation->frame = &frame;
-        entries[i].key = node->as.keys.texts[i];
         entries[i].value = expression_evaluate(evaluation, node->children[i]);
         evaluation->frame = frame.parent;
     }

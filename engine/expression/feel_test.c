@@ -111,7 +111,7 @@ Test(feel_path, reaches_into_contexts_and_lists)
         {"{a: {b: {c: 1}}}.a.b.c", NULL, "1"},
         {"items.n", ORDER, "[\"a\",\"b\",\"c\"]"},
         {"items.q", ORDER, "[1,5,null]"},
-        {"[[{a: 1}]].a", NULL, "[null]"},
+        {"[[{a: 1}]].a", NULL, "[[1]]"},
         {"list[1]", ORDER, "10"},
         {"list[-1]", ORDER, "30"},
         {"list[a - 6]", ORDER, "10"},

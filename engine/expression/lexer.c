@@ -189,6 +189,9 @@ static bool is_name_character(const struct expression_lexer *lexer, uint32_t poi
     if (lexer->syntax == SYNTAX_JUEL && (point == '$' || point == '?')) {
         return point == '$';
     }
+    if (lexer->syntax == SYNTAX_FEEL && point == '\'' && !start) {
+        return true; /* grammar rule 30; a string would stand behind a sign or a space */
+    }
     return start ? expression_text_is_name_start(point) : expression_text_is_name_part(point);
 }
 

@@ -28,7 +28,7 @@ static bool take_argument_name(struct expression_parser *parser, struct span *na
     }
     struct expression_lexer lexer = parser->lexer;
     struct expression_token token = parser->token;
-    *name = expression_feel_take_name(parser);
+    *name = expression_feel_take_new_name(parser, TOKEN_COLON);
     if (expression_parser_accept(parser, TOKEN_COLON)) {
         return true;
     }
@@ -254,7 +254,7 @@ static const struct expression_node *is_defined(struct expression_parser *parser
     return expression_parser_node(parser, NODE_FEEL_DEFINED, offset, &child, 1);
 }
 
-static bool is_declared(const struct expression_parser *parser, struct span name)
+bool expression_feel_is_declared(const struct expression_parser *parser, struct span name)
 {
     const struct engine_declarations *declarations = parser->declarations;
     for (size_t i = 0; declarations != NULL && i < declarations->count; i++) {
@@ -269,7 +269,7 @@ static bool is_declared(const struct expression_parser *parser, struct span name
 const struct expression_node *expression_feel_parse_call(struct expression_parser *parser,
                                                          struct span name, uint32_t offset)
 {
-    if (is_declared(parser, name)) {
+    if (expression_feel_is_declared(parser, name)) {
         const struct expression_node *callee =
             expression_parser_name(parser, NODE_FEEL_NAME, offset, name);
         return expression_feel_parse_invocation(parser, callee, offset);

@@ -25,6 +25,8 @@ const struct expression_node *expression_feel_parse_call(struct expression_parse
 const struct expression_node *expression_feel_parse_invocation(struct expression_parser *parser,
                                                                const struct expression_node *callee,
                                                                uint32_t offset);
+/* Is the name bound around this place, or declared to the compiler? */
+bool expression_feel_is_declared(const struct expression_parser *parser, struct span name);
 /* The same node, or, for a name, one that may also be a built-in function. */
 const struct expression_node *expression_feel_function_name(struct expression_parser *parser,
                                                             const struct expression_node *node);

@@ -151,6 +151,22 @@ static bool has_doubles(struct expression_parser *parser, const struct keys *key
     return false;
 }
 
+/* The value of an entry. A function literal may call itself by its key, unless that is the name of
+ * something around the context. */
+static const struct expression_node *parse_entry(struct expression_parser *parser, struct span key)
+{
+    const struct expression_local *outer = parser->locals;
+    bool calls_itself =
+        parser->token.kind == TOKEN_FUNCTION && !expression_feel_is_declared(parser, key);
+    if (!calls_itself) {
+        return expression_feel_function_name(parser, expression_parse_feel(parser));
+    }
+    expression_parser_bind(parser, key);
+    const struct expression_node *value = expression_parse_feel(parser);
+    parser->locals = outer;
+    return value;
+}
+
 const struct expression_node *expression_feel_parse_context(struct expression_parser *parser)
 {
     struct expression_nodes values = {0};
@@ -162,7 +178,7 @@ const struct expression_node *expression_feel_parse_context(struct expression_pa
             struct span key = parse_key(parser);
             add_key(parser, &keys, key);
             expression_parser_expect(parser, TOKEN_COLON, "\":\"");
-            expression_parser_add(parser, &values, expression_parse_feel(parser));
+            expression_parser_add(parser, &values, parse_entry(parser, key));
             expression_parser_bind(parser, key); /* for the entries behind it */
         } while (expression_parser_accept(parser, TOKEN_COMMA));
         expression_parser_expect(parser, TOKEN_CLOSE_CONTEXT, "\"}\"");

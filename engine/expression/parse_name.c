@@ -101,12 +101,11 @@ struct span expression_feel_take_new_name(struct expression_parser *parser,
 {
     uint32_t start = parser->token.offset;
     struct span name = expression_feel_take_name(parser);
-    uint32_t first = parser->token.offset;
     while (parser->token.kind != end &&
            (parser->token.kind == TOKEN_MINUS || parser->token.kind == TOKEN_PLUS ||
             parser->token.kind == TOKEN_TIMES || parser->token.kind == TOKEN_DIVIDE ||
             parser->token.kind == TOKEN_DOT || parser->token.kind == TOKEN_NUMBER ||
-            (parser->token.is_word && parser->token.offset > first))) {
+            parser->token.is_word)) {
         uint32_t behind = expression_parser_take(parser).end;
         name = span_of(parser->lexer.source.bytes + start, behind - start); /* as it stands there */
     }
