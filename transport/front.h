@@ -26,10 +26,12 @@ struct transport_front_options {
     /* Larger: answered PayloadTooLarge; over twice that NNG closes the peer's pipe. */
     size_t request_bytes_max;
     uint32_t pending_max; /* requests in flight; contexts for them are made as load asks for them */
+    uint32_t
+        connections_max; /* more are closed as they come, before they are greeted; 0: no bound */
     struct transport_tls tls; /* for tls+tcp:// and wss:// */
 };
 
-/* Counters, monotonic but for the last two, readable from any thread. */
+/* Counters, monotonic but for the last three, readable from any thread. */
 struct transport_front_stats {
     uint64_t requests;
     uint64_t replies; /* taken by the peer's connection */
@@ -38,8 +40,10 @@ struct transport_front_stats {
     uint64_t unauthorized;
     uint64_t overloaded;
     uint64_t oversized;
-    uint64_t unread; /* peers cut off because they did not read for 30 s */
-    uint64_t late;   /* answers to a request that had one already, or to none */
+    uint64_t unread;  /* peers cut off because they did not read for 30 s */
+    uint64_t late;    /* answers to a request that had one already, or to none */
+    uint64_t crowded; /* connections beyond connections_max */
+    uint32_t connections;
     uint32_t pending;
     uint32_t contexts;
 };

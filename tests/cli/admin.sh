@@ -40,6 +40,7 @@ http GET /metrics
 answers 200
 says "strider_front_requests_total 0"
 says "# TYPE strider_front_pending gauge"
+check "it may open as many files as it is let" grep -qx "process_max_fds $(ulimit -Hn)" <<<"$out"
 check "series of the engine" test "$(grep -c '^strider_' <<<"$out")" -ge 10
 check "each series has its help" test "$(grep -c '^# TYPE' <<<"$out")" -eq "$(grep -c '^# HELP' <<<"$out")"
 

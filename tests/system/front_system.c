@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/wire/json.h"
@@ -214,6 +215,59 @@ static void tokens_guard_it(void)
     transport_front_close(front);
 }
 
+/* NNG greets and lets go on threads of its own. */
+static void await_connections(struct transport_front *front, uint32_t count)
+{
+    struct transport_front_stats stats = {0};
+    struct timespec step = {.tv_nsec = 1000000};
+    for (int look = 0; look < FRONT_TIMEOUT_MS; look++) {
+        transport_front_stats(front, &stats);
+        if (stats.connections == count) {
+            break;
+        }
+        nanosleep(&step, NULL);
+    }
+    CHECK_INT(stats.connections, count);
+}
+
+static void connections_are_bounded(void)
+{
+    CHECK_CASE("one connection too many is closed before it is greeted; when another has gone there "
+               "is room again");
+    const char *const urls[] = {"tcp://127.0.0.1:0"};
+    struct transport_front_options options = {.urls = urls,
+                                              .url_count = 1,
+                                              .router = &router.sink,
+                                              .request_bytes_max = 1000,
+                                              .pending_max = 4,
+                                              .connections_max = 2};
+    struct transport_front *front = NULL;
+    char error[256];
+    REQUIRE(transport_front_open(&options, &front, error) == RESULT_OK);
+    uint16_t port = transport_front_port(front, 0);
+    int first = peer_open_raw(port);
+    int second = peer_open_raw(port);
+    await_connections(front, 2);
+    int third = peer_open_raw(port);
+    char byte;
+    CHECK(recv(third, &byte, 1, 0) == 0 || errno == ECONNRESET);
+    await_connections(front, 2);
+    struct transport_front_stats stats;
+    transport_front_stats(front, &stats);
+    CHECK_INT(stats.crowded, 1);
+    close(third);
+    close(first);
+    await_connections(front, 1);
+    char url[64];
+    front_world_tcp_url(front, url);
+    struct peer peer;
+    peer_open(&peer, url);
+    CHECK_HAS(peer_call_text(&peer, "{\"op\":\"ping\"}"), "\"ok\":true");
+    peer_close(&peer);
+    close(second);
+    transport_front_close(front);
+}
+
 static void places_to_listen_are_checked(void)
 {
     static const struct {
@@ -320,6 +374,7 @@ int main(void)
     both_spellings_are_answered_alike();
     ten_thousand_malformed_frames();
     tokens_guard_it();
+    connections_are_bounded();
     places_to_listen_are_checked();
     the_client_tells_what_went_wrong();
 

@@ -85,6 +85,12 @@ int client_ask(struct client_connection *connection, struct span request, struct
             "(--tls-certificate)",
             connection->url);
     }
+    if (result == RESULT_CLOSED) {
+        return cli_complain(connection->verb, CLI_FAILED,
+                            "%s: the connection ended without an answer: the engine stopped, or it "
+                            "has as many as it takes (front.maxConnections)",
+                            connection->url);
+    }
     if (result != RESULT_OK) {
         return cli_complain(connection->verb, CLI_FAILED, "%s: %s", connection->url,
                             result_text(result));

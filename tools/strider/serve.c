@@ -17,6 +17,8 @@
 #include "tools/strider/input.h"
 #include "tools/strider/inspector/inspector.h"
 #include "tools/strider/logs.h"
+#include "tools/strider/metrics_page.h"
+#include "tools/strider/process.h"
 #include "tools/strider/project.h"
 #include "tools/strider/verbs.h"
 #include "transport/admin.h"
@@ -26,6 +28,10 @@
 #define RELOAD_ARENA_BYTES (64u << 20)
 #define TOKEN_FILE_BYTES   (1u << 20)
 #define TOKENS_MAX         256u
+#define FILES_RESERVED     1024u
+#define FILES_RESERVED_MIN 64u /* an idle engine has some 40 open */
+#define CONNECTIONS_MIN    16u
+#define CONNECTIONS_MAX    1000000u
 
 extern char **environ;
 
@@ -51,6 +57,7 @@ struct server {
     const char *tokens[TOKENS_MAX];
     size_t token_count;
     uint64_t born_us;
+    uint64_t descriptors; /* that may be open */
 };
 
 static uint64_t monotonic_us(void)
@@ -269,32 +276,7 @@ static void view_metrics(void *owner, struct arena *arena, struct span *text)
     struct transport_front_stats front;
     actor_runtime_metrics(server->host.runtime, arena, &engine);
     transport_front_stats(server->front, &front);
-    *text = arena_format(
-        arena,
-        "%.*s"
-        "# HELP strider_front_requests_total Requests that arrived over NNG.\n"
-        "# TYPE strider_front_requests_total counter\n"
-        "strider_front_requests_total %" PRIu64 "\n"
-        "# HELP strider_front_replies_total Replies that went out over NNG.\n"
-        "# TYPE strider_front_replies_total counter\n"
-        "strider_front_replies_total %" PRIu64 "\n"
-        "# HELP strider_front_replies_unsent_total Replies whose peer had gone.\n"
-        "# TYPE strider_front_replies_unsent_total counter\n"
-        "strider_front_replies_unsent_total %" PRIu64 "\n"
-        "# HELP strider_front_refused_total Requests refused by the front, by reason.\n"
-        "# TYPE strider_front_refused_total counter\n"
-        "strider_front_refused_total{reason=\"invalid\"} %" PRIu64 "\n"
-        "strider_front_refused_total{reason=\"unauthorized\"} %" PRIu64 "\n"
-        "strider_front_refused_total{reason=\"overloaded\"} %" PRIu64 "\n"
-        "strider_front_refused_total{reason=\"oversized\"} %" PRIu64 "\n"
-        "# HELP strider_front_pending Requests in flight.\n"
-        "# TYPE strider_front_pending gauge\n"
-        "strider_front_pending %" PRIu32 "\n"
-        "# HELP strider_front_contexts Requests that there is room for, made as load asks.\n"
-        "# TYPE strider_front_contexts gauge\n"
-        "strider_front_contexts %" PRIu32 "\n",
-        SPAN_ARG(engine), front.requests, front.replies, front.unsent, front.invalid,
-        front.unauthorized, front.overloaded, front.oversized, front.pending, front.contexts);
+    *text = metrics_page(arena, engine, &front);
 }
 
 /* ---- opening and closing ---- */
@@ -425,6 +407,22 @@ static int check_certificates(const struct config *config)
     return CLI_DONE;
 }
 
+/* What else is open (journal, stores, module calls, admin side) has FILES_RESERVED descriptors, of
+ * a low limit a quarter. */
+static uint32_t connections_max(const struct server *server)
+{
+    uint64_t wanted = config_number(&server->config, CONFIG_FRONT_MAX_CONNECTIONS);
+    uint64_t reserved = server->descriptors / 4;
+    reserved = reserved > FILES_RESERVED       ? FILES_RESERVED
+               : reserved < FILES_RESERVED_MIN ? FILES_RESERVED_MIN
+                                               : reserved;
+    uint64_t left = server->descriptors > reserved + CONNECTIONS_MIN
+                        ? server->descriptors - reserved
+                        : CONNECTIONS_MIN;
+    uint64_t most = wanted > 0 ? wanted : left;
+    return most < CONNECTIONS_MAX ? (uint32_t)most : CONNECTIONS_MAX;
+}
+
 static int open_front(struct server *server)
 {
     const struct config *config = &server->config;
@@ -437,6 +435,7 @@ static int open_front(struct server *server)
         .token_count = server->token_count,
         .request_bytes_max = config_number(config, CONFIG_FRONT_MAX_REQUEST),
         .pending_max = (uint32_t)config_number(config, CONFIG_FRONT_MAX_PENDING),
+        .connections_max = connections_max(server),
         .tls = {text_or_null(config, CONFIG_FRONT_TLS), text_or_null(config, CONFIG_FRONT_TLS_CA)},
     };
     char error[256] = "";
@@ -499,6 +498,7 @@ static int open_admin(struct server *server)
 
 static int open_server(struct server *server, struct actor_recovery *recovery)
 {
+    server->descriptors = process_raise_descriptors();
     int code = check_certificates(&server->config);
     code = code == CLI_DONE ? check_hook_secrets(&server->config) : code;
     if (code == CLI_DONE) {

@@ -182,6 +182,8 @@ void transport_front_stats(struct transport_front *front, struct transport_front
         .oversized = atomic_load_explicit(&intake->oversized, memory_order_relaxed),
         .unread = atomic_load_explicit(&intake->unread, memory_order_relaxed),
         .late = atomic_load_explicit(&intake->late, memory_order_relaxed),
+        .crowded = atomic_load_explicit(&intake->crowded, memory_order_relaxed),
+        .connections = atomic_load_explicit(&intake->connections, memory_order_relaxed),
         .pending = atomic_load_explicit(&intake->pending, memory_order_relaxed),
         .contexts = atomic_load_explicit(&front->slot_count, memory_order_relaxed),
     };

@@ -29,6 +29,8 @@ struct front_intake {
     _Atomic uint64_t oversized;
     _Atomic uint64_t unread;
     _Atomic uint64_t late;
+    _Atomic uint64_t crowded;
+    _Atomic uint32_t connections;
 };
 
 void front_intake_init(struct front_intake *intake, const struct transport_front_options *options);

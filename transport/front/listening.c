@@ -1,6 +1,7 @@
 /* listening.c: see listening.h. */
 #include "transport/front/listening.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@ static int start_listener(nng_listener *out, nng_socket socket, const char *url,
                           nng_tls_config *tls);
 static bool any_is_tls(const struct transport_front_options *options);
 static void look_after_listeners(void *owner);
-static void refuse_browsers(nng_pipe pipe, nng_pipe_ev event, void *arg);
+static void on_connection(nng_pipe pipe, nng_pipe_ev event, void *arg);
+static void on_connection_gone(nng_pipe pipe, nng_pipe_ev event, void *arg);
+static void say_crowded(struct front_listening *listening);
+static bool is_of_browser(nng_pipe pipe);
 
 enum result front_listening_check(const struct transport_front_options *options, char error[256])
 {
@@ -57,12 +61,15 @@ enum result front_listening_start(struct front_listening *listening, nng_socket 
         snprintf(error, 256, "no memory for the front");
         return RESULT_LIMIT;
     }
-    if (options->token_count == 0) {
-        int code = nng_pipe_notify(socket, NNG_PIPE_EV_ADD_PRE, refuse_browsers, listening);
-        if (code != 0) {
-            snprintf(error, 256, "%s", nng_strerror(code));
-            return transport_result_of_nng(code);
-        }
+    listening->connections_max = options->connections_max;
+    listening->takes_browsers = options->token_count > 0;
+    int code = nng_pipe_notify(socket, NNG_PIPE_EV_ADD_PRE, on_connection, listening);
+    if (code == 0) {
+        code = nng_pipe_notify(socket, NNG_PIPE_EV_REM_POST, on_connection_gone, listening);
+    }
+    if (code != 0) {
+        snprintf(error, 256, "%s", nng_strerror(code));
+        return transport_result_of_nng(code);
     }
     nng_tls_config *tls = NULL;
     enum result result = RESULT_OK;
@@ -175,21 +182,54 @@ static int start_listener(nng_listener *out, nng_socket socket, const char *url,
     return 0;
 }
 
-/*
- * On NNG's thread, for each connection before it is used, where no token is asked for: a page that
- * somebody's browser shows can open websockets to this machine, and the browser tells its Origin. A
- * gateway has none.
- */
-static void refuse_browsers(nng_pipe pipe, nng_pipe_ev event, void *arg)
+/* On NNG's thread, for each connection before it is used. */
+static void on_connection(nng_pipe pipe, nng_pipe_ev event, void *arg)
 {
     (void)event;
     struct front_listening *listening = arg;
-    char *origin = NULL;
-    if (nng_pipe_get_string(pipe, NNG_OPT_WS_REQUEST_HEADER "Origin", &origin) == 0) {
-        nng_strfree(origin);
-        atomic_fetch_add_explicit(&listening->intake->unauthorized, 1, memory_order_relaxed);
+    struct front_intake *intake = listening->intake;
+    uint32_t before = atomic_fetch_add_explicit(&intake->connections, 1, memory_order_relaxed);
+    if (listening->connections_max > 0 && before >= listening->connections_max) {
+        say_crowded(listening);
+        nng_pipe_close(pipe);
+    } else if (!listening->takes_browsers && is_of_browser(pipe)) {
+        atomic_fetch_add_explicit(&intake->unauthorized, 1, memory_order_relaxed);
         nng_pipe_close(pipe);
     }
+}
+
+/* Also of those that were closed at once. */
+static void on_connection_gone(nng_pipe pipe, nng_pipe_ev event, void *arg)
+{
+    (void)pipe;
+    (void)event;
+    struct front_listening *listening = arg;
+    atomic_fetch_sub_explicit(&listening->intake->connections, 1, memory_order_relaxed);
+}
+
+/* Gateways dial again and again: one line for each doubling. */
+static void say_crowded(struct front_listening *listening)
+{
+    uint64_t count =
+        1 + atomic_fetch_add_explicit(&listening->intake->crowded, 1, memory_order_relaxed);
+    if ((count & (count - 1)) == 0) {
+        log_line(LOG_WARN, "FRONT-CROWDED", "connections_max=%" PRIu32 " refused=%" PRIu64,
+                 listening->connections_max, count);
+    }
+}
+
+/*
+ * A page that somebody's browser shows can open websockets to this machine, and the browser tells
+ * its Origin. A gateway has none.
+ */
+static bool is_of_browser(nng_pipe pipe)
+{
+    char *origin = NULL;
+    if (nng_pipe_get_string(pipe, NNG_OPT_WS_REQUEST_HEADER "Origin", &origin) != 0) {
+        return false;
+    }
+    nng_strfree(origin);
+    return true;
 }
 
 uint16_t front_listening_port(const struct front_listening *listening, size_t url_index)

@@ -19,6 +19,8 @@ struct front_listening {
     char **ipc_urls; /* of the listeners on IPC; NULL for others */
     struct front_listener_watch *watches;
     size_t count;
+    uint32_t connections_max;
+    bool takes_browsers;        /* they need a token as everybody does */
     struct front_warden warden; /* the only one that changes listeners once we are open */
 };
 

@@ -11,6 +11,7 @@
 
 #define LOOK_MS          500
 #define UNANSWERED_LOOKS 6 /* three seconds */
+#define NO_DESCRIPTOR    (-2)
 
 static void *run(void *arg);
 static bool end_within_look(struct front_warden *warden);
@@ -93,6 +94,9 @@ bool front_listener_is_deaf(nng_listener listener, const char *url,
     if (watch->knock < 0) {
         watch->knock = knock_on(url);
     }
+    if (watch->knock == NO_DESCRIPTOR) {
+        return false; /* nor has it one for a connection: to listen anew would not help */
+    }
     if (++watch->unanswered < UNANSWERED_LOOKS) {
         return false;
     }
@@ -128,8 +132,8 @@ static uint64_t stat_of(nng_stat *listener, const char *name)
     return found == NULL ? 0 : nng_stat_value(found);
 }
 
-/* Connects without waiting and greets as a REQ peer does in the SP protocol; below 0
- * when that can't be done now, as with a queue of connections that nobody takes. */
+/* Connects without waiting and greets as a REQ peer does in the SP protocol; -1 when that can't be
+ * done now, as with a queue of connections that nobody takes, NO_DESCRIPTOR when there is none. */
 static int knock_on(const char *url)
 {
     static const uint8_t greeting[8] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
@@ -140,6 +144,9 @@ static int knock_on(const char *url)
     }
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path + 3);
     int handle = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (handle < 0 && (errno == EMFILE || errno == ENFILE)) {
+        return NO_DESCRIPTOR;
+    }
     if (handle >= 0 && (connect(handle, (struct sockaddr *)&address, sizeof address) != 0 ||
                         send(handle, greeting, sizeof greeting, MSG_NOSIGNAL) < 0)) {
         close(handle);
