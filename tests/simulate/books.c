@@ -5,11 +5,11 @@
 #include "tests/simulate/books.h"
 
 #include "proto/base/assert.h"
+#include "proto/wire/reader.h"
 
 struct taking {
     struct sim_books *books;
     const struct engine_catalog *catalog;
-    const struct engine_process *root;
     struct span project;
     const struct engine_event *event;
 };
@@ -104,12 +104,64 @@ static void clear_below(struct sim_books *books)
 
 /* ---- entries ---- */
 
+/* Which process it runs stands in its start. */
+static const char *created(const struct taking *taking)
+{
+    struct span start = taking->event->value;
+    taking->books->root = taking->catalog->process(
+        taking->catalog, taking->project, wire_string_or(wire_find_text(start, "process"), ""),
+        (uint32_t)wire_int_or(wire_find_text(start, "version"), 0));
+    return taking->books->root == NULL ? "it begins in a process that is not there" : NULL;
+}
+
+static uint32_t moved_flow(const struct engine_process *from, const struct engine_process *to,
+                           uint32_t flow)
+{
+    for (uint32_t i = 0; flow != ENGINE_NONE && i < to->flow_count; i++) {
+        if (span_equal(to->flows[i].id, from->flows[flow].id)) {
+            return i;
+        }
+    }
+    return ENGINE_NONE;
+}
+
+/* Flows go by their ids; what a called process runs stays. */
+static const char *migrated(const struct taking *taking)
+{
+    struct sim_books *books = taking->books;
+    const struct engine_process *from = books->root;
+    const struct engine_process *to =
+        taking->catalog->process(taking->catalog, taking->project, from->id, taking->event->count);
+    if (to == NULL || to->version == from->version) {
+        return "it migrates to a version that is not there, or to its own";
+    }
+    for (uint32_t i = 0; i < books->token_count; i++) {
+        struct books_token *token = &books->tokens[i];
+        if (scope_of(books, token->scope)->process == from) {
+            token->flow = moved_flow(from, to, token->flow);
+        }
+    }
+    for (uint32_t i = 0; i < books->join_count; i++) {
+        struct books_join *join = &books->joins[i];
+        if (scope_of(books, join->scope)->process == from) {
+            join->flow = moved_flow(from, to, join->flow);
+        }
+    }
+    for (uint32_t i = 0; i < books->scope_count; i++) {
+        if (books->scopes[i].process == from) {
+            books->scopes[i].process = to;
+        }
+    }
+    books->root = to;
+    return NULL;
+}
+
 static const char *started(const struct taking *taking)
 {
     struct sim_books *books = taking->books;
     books->token_count = books->join_count = 0;
     books->scope_count = 1;
-    books->scopes[0] = (struct books_scope){.id = ENGINE_SCOPE_ROOT, .process = taking->root};
+    books->scopes[0] = (struct books_scope){.id = ENGINE_SCOPE_ROOT, .process = books->root};
     return NULL;
 }
 
@@ -352,6 +404,8 @@ static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
     [ENGINE_EVENT_SCOPE_SPENT] = scope_spent,
     [ENGINE_EVENT_SCOPE_CLOSED] = scope_closed,
     [ENGINE_EVENT_SCOPE_CLEARED] = scope_cleared,
+    [ENGINE_EVENT_CREATED] = created,
+    [ENGINE_EVENT_MIGRATED] = migrated,
     [ENGINE_EVENT_SCOPE_INTERRUPTED] = scope_interrupted,
     [ENGINE_EVENT_ENDED] = ended,
     [ENGINE_EVENT_CALLED] = called,
@@ -362,11 +416,9 @@ static const taking_fn entries[ENGINE_EVENT_TYPE_COUNT] = {
 };
 
 const char *sim_books_take(struct sim_books *books, const struct engine_catalog *catalog,
-                           const struct engine_process *root, struct span project,
-                           const struct engine_event *event)
+                           struct span project, const struct engine_event *event)
 {
-    struct taking taking = {
-        .books = books, .catalog = catalog, .root = root, .project = project, .event = event};
+    struct taking taking = {.books = books, .catalog = catalog, .project = project, .event = event};
     ASSERT(event->type < ENGINE_EVENT_TYPE_COUNT);
     return entries[event->type] == NULL ? NULL : entries[event->type](&taking);
 }

@@ -34,6 +34,7 @@ struct books_join {
 };
 
 struct sim_books {
+    const struct engine_process *root; /* that it runs */
     struct books_token tokens[BOOKS_TOKENS_MAX];
     struct books_scope scopes[BOOKS_SCOPES_MAX];
     struct books_join joins[BOOKS_JOINS_MAX];
@@ -46,8 +47,7 @@ struct sim_books {
 
 /* Books one event. NULL: it adds up; else a sentence that says what does not. */
 const char *sim_books_take(struct sim_books *books, const struct engine_catalog *catalog,
-                           const struct engine_process *root, struct span project,
-                           const struct engine_event *event);
+                           struct span project, const struct engine_event *event);
 /* Does the execution hold what the books say? NULL, or a sentence. */
 const char *sim_books_compare(const struct sim_books *books,
                               const struct engine_execution *execution);

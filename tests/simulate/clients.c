@@ -12,6 +12,7 @@
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "tests/simulate/clients_state.h"
+#include "tests/simulate/foreign.h"
 #include "tests/simulate/letters.h"
 #include "tests/simulate/machine.h"
 #include "tests/simulate/model.h"
@@ -90,6 +91,16 @@ static struct span news_body(struct sim *sim, const struct sim_request *request,
     return wire_writer_span(writer);
 }
 
+static uint32_t foreign_pairs(const struct sim_client *client, struct wire_writer *writer)
+{
+    if (client->foreign.count == 0) {
+        return 0;
+    }
+    wire_pair_value(writer, "active", wire_find_text(client->foreign, "active"));
+    wire_pair_value(writer, "passed", wire_find_text(client->foreign, "passed"));
+    return 2;
+}
+
 static struct span body_of(struct sim *sim, const struct sim_request *request, uint32_t number)
 {
     struct sim_client *client = &sim->clients->clients[request->client];
@@ -108,9 +119,11 @@ static struct span body_of(struct sim *sim, const struct sim_request *request, u
     } else {
         wire_pair_string(&writer, "executionId", execution_id_span(&client->id));
     }
-    if (request->operation == PROTO_OP_START) {
+    if (request->operation == PROTO_OP_START || request->operation == PROTO_OP_IMPORT) {
         wire_pair_text(&writer, "process", "p0");
-        wire_pair_value(&writer, "execution", sim->model->variables);
+        wire_pair_value(&writer, "execution",
+                        client->foreign.count == 0 ? sim->model->variables
+                                                   : wire_find_text(client->foreign, "execution"));
         wire_write_text(&writer, "request");
         wire_write_map(&writer, 2);
         wire_pair_string(&writer, "self", execution_id_span(&client->id));
@@ -120,6 +133,7 @@ static struct span body_of(struct sim *sim, const struct sim_request *request, u
             wire_pair_text(&writer, "channelSessionId", name);
             pairs++;
         }
+        pairs += foreign_pairs(client, &writer);
     } else if (request->operation == PROTO_OP_CALLBACK) {
         const struct sim_task *task = sim_model_task(sim->model, request->node_id);
         wire_pair_string(&writer, "taskId", request->node_id);
@@ -274,7 +288,8 @@ static const struct {
     {PROTO_OP_SUSPEND, "InvalidTransition"}, {PROTO_OP_SUSPEND, "AlreadyFinished"},
     {PROTO_OP_RESUME, "InvalidTransition"},  {PROTO_OP_RESUME, "AlreadyFinished"},
     {PROTO_OP_ABORT, "InvalidTransition"},   {PROTO_OP_RETRY, "InvalidTransition"},
-    {PROTO_OP_RESTART, "InvalidTransition"},
+    {PROTO_OP_RESTART, "InvalidTransition"}, {PROTO_OP_MIGRATE, "InvalidTransition"},
+    {PROTO_OP_MIGRATE, "AlreadyFinished"},
 };
 
 /* Of an execution that an operator deletes, or has deleted. */
@@ -287,15 +302,19 @@ static bool is_legal_of_deleted(const struct sim *sim, const struct sim_request 
            (span_is(code, "SessionNotFound") || span_is(code, "Aborted"));
 }
 
-static bool is_legal_refusal(const struct sim *sim, const struct sim_request *request,
-                             struct span code)
+static bool is_legal_refusal(struct sim *sim, const struct sim_request *request, struct span code)
 {
     if (is_legal_of_deleted(sim, request, code)) {
         return true;
     }
     if (span_is(code, "SessionNotFound")) {
         return request->by_session ||
-               (request->operation != PROTO_OP_START && !request->after_start);
+               (request->operation != PROTO_OP_START && request->operation != PROTO_OP_IMPORT &&
+                !request->after_start);
+    }
+    if (request->operation == PROTO_OP_MIGRATE && span_is(code, "InvalidRequest")) {
+        const struct engine_execution *execution = sim_tap_shadow(sim, request->client);
+        return execution != NULL && execution->process->version == 2; /* it runs it already */
     }
     for (size_t i = 0; i < sizeof legal_refusals / sizeof legal_refusals[0]; i++) {
         if (request->operation == legal_refusals[i].operation &&
@@ -422,7 +441,8 @@ static void hear(struct sim *sim, struct proto_message *reply, uint64_t number)
         request->pending = false;
         request->done = true;
         request->answered_ms = sim->now.monotonic_ms;
-        client->started = client->started || request->operation == PROTO_OP_START;
+        client->started = client->started || request->operation == PROTO_OP_START ||
+                          request->operation == PROTO_OP_IMPORT;
         if (is_news(request->operation)) {
             uint64_t again_ms = request->ttl_ms < NEWS_AGAIN_MS ? request->ttl_ms : NEWS_AGAIN_MS;
             request->step = request->boot == sim->machine->boot ? request->step : 0;
@@ -478,6 +498,11 @@ void sim_clients_init(struct sim *sim)
         clients->clients[i].by_session = sim_chance(&random, 30);
         clients->clients[i].operations_left = sim_chance(&random, 20) ? 2 : 0;
         sim_tap_track(sim, clients->clients[i].id);
+        if (sim->model->confluent && !sim->report->is_scheme && !sim->model->needs_peer &&
+            sim_chance(&random, 30)) {
+            clients->clients[i].foreign =
+                sim_foreign_make(sim, sim_tap_catalog(sim)->definitions[0]->processes, random);
+        }
     }
     sim->clients = clients;
 }
@@ -485,7 +510,9 @@ void sim_clients_init(struct sim *sim)
 void sim_clients_start(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->clients->root_count; i++) {
-        (void)sim_client_ask(sim, i, &(struct sim_asking){.operation = PROTO_OP_START});
+        bool imports = sim->clients->clients[i].foreign.count > 0;
+        (void)sim_client_ask(
+            sim, i, &(struct sim_asking){.operation = imports ? PROTO_OP_IMPORT : PROTO_OP_START});
         sim_client_begin(sim, i);
     }
 }
@@ -545,6 +572,16 @@ void sim_clients_judge(struct sim *sim)
 uint32_t sim_clients_count(const struct sim *sim)
 {
     return sim->clients->count;
+}
+
+struct span sim_clients_foreign(const struct sim *sim, struct span execution_id)
+{
+    for (uint32_t i = 0; i < sim->clients->count; i++) {
+        if (span_equal(sim_clients_id(sim, i), execution_id)) {
+            return sim->clients->clients[i].foreign;
+        }
+    }
+    return SPAN_EMPTY;
 }
 
 struct span sim_clients_id(const struct sim *sim, uint32_t execution)

@@ -18,6 +18,8 @@ void sim_clients_notice(struct sim *sim, uint32_t execution);
 /* Everybody has seen the end of what they started. */
 bool sim_clients_are_done(struct sim *sim);
 uint32_t sim_clients_count(const struct sim *sim);
+/* How far it had come elsewhere, when it was imported; else empty. */
+struct span sim_clients_foreign(const struct sim *sim, struct span execution_id);
 struct span sim_clients_id(const struct sim *sim, uint32_t execution);
 /* An execution that a message has begun: it is numbered behind the others. */
 void sim_clients_adopt(struct sim *sim, struct execution_id id);

@@ -42,15 +42,17 @@ struct sim_told {
 
 struct sim_client {
     struct execution_id id;
-    bool adopted;  /* nobody has started it: a message has */
-    bool started;  /* it was told so */
-    bool finished; /* it has seen the end */
-    bool looks;    /* a look is on the calendar */
+    struct span foreign; /* it has begun elsewhere, and is imported: how far it came */
+    bool adopted;        /* nobody has started it: a message has */
+    bool started;        /* it was told so */
+    bool finished;       /* it has seen the end */
+    bool looks;          /* a look is on the calendar */
     bool by_session;
     bool operated; /* an end that it is told of may not be the last one */
     bool repaired; /* what was broken is so no longer */
     bool given_up; /* aborted for good */
     bool deleted;  /* it was told so */
+    bool migrates; /* it shall run the second version */
     uint32_t late_callbacks;
     uint32_t operations_left;
     struct sim_told told[SIM_TOLD_MAX];

@@ -13,6 +13,7 @@
 #include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
+#include "tests/simulate/clients.h"
 
 enum {
     STATES_MAX = 250,
@@ -429,17 +430,27 @@ static struct engine_execution *start(struct sim *sim, const struct sim_catalog 
                                  .project = span_text(SIM_PROJECT),
                                  .request = wire_writer_span(&writer),
                                  .execution = sim->model->variables,
-                                 .process = catalog->definition->processes};
+                                 .process = catalog->definitions[0]->processes};
+    if (original != NULL) {
+        start.execution = original->first_execution;
+        start.process =
+            sim_catalog_find(catalog, original->process->id, original->process->version);
+    }
     if (original != NULL && original->start_node.count > 0) {
         start.request = SPAN_EMPTY;
-        start.execution = original->first_execution;
         start.start_node = original->start_node;
-        start.process = engine_definition_find(catalog->definition, original->process->id);
     }
     enum result result = execution_id_parse(span_text("twin"), &start.id);
     struct engine_execution *execution = engine_new(&catalog->engine, &start, sim->now.unix_ms);
     ASSERT(result == RESULT_OK && execution != NULL);
     struct engine_input input = {.kind = ENGINE_IN_START, .now_ms = sim->now.unix_ms};
+    struct span foreign = original == NULL || original->run > 1
+                              ? SPAN_EMPTY
+                              : sim_clients_foreign(sim, execution_id_span(&original->id));
+    if (foreign.count > 0) {
+        input.kind = ENGINE_IN_IMPORT;
+        input.foreign = foreign;
+    }
     result = run(sim, execution, &input, post, arena);
     ASSERT(result == RESULT_OK);
     return execution;

@@ -319,7 +319,7 @@ static int usage(void)
           "       simulate --seed SEED [--trace] [--salt N] [--without FAULT,…] [--prune BLOCK,…]\n"
           "bugs: join-counts-tokens lost-timer reply-before-commit message-twice message-lost\n"
           "      handler-twice log-index-twice deleted-stays tick-twice tick-lost\n"
-          "      bus-forgets\nfaults:",
+          "      bus-forgets migration-by-place import-half\nfaults:",
           stderr);
     for (uint32_t fault = 0; fault < SIM_FAULT_COUNT; fault++) {
         fprintf(stderr, " %s", fault_name(fault));

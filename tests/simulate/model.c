@@ -231,7 +231,8 @@ void block_inside(struct block *block, struct block_exit *at, uint32_t name)
 
 /* ---- the whole ---- */
 
-static void build_main(struct block_builder *builder, struct sim_random random)
+/* Returns the number of the end event. */
+static uint32_t build_main(struct block_builder *builder, struct sim_random random)
 {
     struct block_exit at = {0};
     struct block block = {.builder = builder, .at = &at, .random = random};
@@ -241,29 +242,62 @@ static void build_main(struct block_builder *builder, struct sim_random random)
     (void)block_process_begin(builder, &before);
     block_put(builder, "<startEvent id='n%u'/>", block_enter(&block));
     sequence(builder, &at, random, 0, count);
-    block_put(builder, "<endEvent id='n%u'/>", block_enter(&block));
+    uint32_t end = block_enter(&block);
+    block_put(builder, "<endEvent id='n%u'/>", end);
     block_process_end(builder, before);
+    return end;
 }
 
-static struct span write_file(struct block_builder *builder)
+/* The second version: what leads to the end leads to one more node before it. That stands in front,
+ * so that no node and no flow has the place that it has in the first one. */
+static uint32_t put_main(struct block_builder *builder, char *text, size_t bytes, uint32_t end)
 {
-    struct block_text file;
-    text_init(builder, &file);
     struct block_text *main = &builder->processes[0];
-    size_t bytes = 1024 + builder->roots.count;
+    if (end == 0) {
+        return (uint32_t)snprintf(text, bytes, "%.*s", (int)main->count, main->bytes);
+    }
+    char to_end[32];
+    int target_bytes = snprintf(to_end, sizeof to_end, "targetRef='n%u'", end);
+    uint32_t count = (uint32_t)snprintf(
+        text, bytes, "<task id='n0'/><sequenceFlow id='f0' sourceRef='n0' targetRef='n%u'/>", end);
+    size_t at = 0;
+    while (at < main->count) {
+        bool here = at + (size_t)target_bytes <= main->count &&
+                    memcmp(main->bytes + at, to_end, (size_t)target_bytes) == 0;
+        if (here) {
+            count += (uint32_t)snprintf(text + count, bytes - count, "targetRef='n0'");
+            at += (size_t)target_bytes;
+        } else {
+            text[count++] = main->bytes[at++];
+        }
+    }
+    ASSERT(count < bytes);
+    return count;
+}
+
+/* `end`: its end event's number, for the second version; else 0. */
+static struct span write_file(struct block_builder *builder, uint32_t end)
+{
+    size_t bytes = 2048 + builder->roots.count;
     for (uint32_t i = 0; i < builder->process_count; i++) {
         bytes += builder->processes[i].count + 64;
     }
     char *text = arena_alloc(builder->arena, bytes);
-    ASSERT(text != NULL && main->count > 0);
+    ASSERT(text != NULL && builder->processes[0].count > 0);
     int count = snprintf(text, bytes,
                          "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL' "
                          "xmlns:zeebe='http://camunda.org/schema/zeebe/1.0'>%.*s",
                          (int)builder->roots.count, builder->roots.bytes);
     for (uint32_t i = 0; i < builder->process_count; i++) {
         count += snprintf(text + count, bytes - (size_t)count,
-                          "<process id='p%u' isExecutable='true'>%.*s</process>\n", i,
-                          (int)builder->processes[i].count, builder->processes[i].bytes);
+                          "<process id='p%u' isExecutable='true'>", i);
+        if (i == 0) {
+            count += (int)put_main(builder, text + count, bytes - (size_t)count, end);
+        } else {
+            count += snprintf(text + count, bytes - (size_t)count, "%.*s",
+                              (int)builder->processes[i].count, builder->processes[i].bytes);
+        }
+        count += snprintf(text + count, bytes - (size_t)count, "</process>\n");
     }
     count += snprintf(text + count, bytes - (size_t)count, "</definitions>");
     ASSERT((size_t)count < bytes);
@@ -297,8 +331,11 @@ void sim_model_make(struct sim *sim, struct sim_model *model)
         model->file_name = span_text("model.scheme.json");
         return;
     }
-    build_main(&builder, random);
-    model->file = write_file(&builder);
+    uint32_t end = build_main(&builder, random);
+    model->file = write_file(&builder, 0);
+    /* A timer that starts a process counts anew in a new version: that is another story. */
+    model->next =
+        model->confluent && model->timed.count == 0 ? write_file(&builder, end) : SPAN_EMPTY;
     model->file_name = span_text("model.bpmn");
 }
 
@@ -319,8 +356,15 @@ static const struct engine_process *find_process(const struct engine_catalog *se
                                                  uint32_t version)
 {
     (void)project;
-    (void)version;
-    return engine_definition_find(((const struct sim_catalog *)self)->definition, id);
+    return sim_catalog_find((const struct sim_catalog *)self, id, version == 0 ? 1 : version);
+}
+
+const struct engine_process *sim_catalog_find(const struct sim_catalog *catalog, struct span id,
+                                              uint32_t version)
+{
+    return version < 1 || version > 2 || catalog->definitions[version - 1] == NULL
+               ? NULL
+               : engine_definition_find(catalog->definitions[version - 1], id);
 }
 
 struct span sim_model_begins(const struct sim_model *model, struct span name)
@@ -346,24 +390,33 @@ static void refused(struct sim *sim, struct engine_report *report)
     sim_fail(sim, "the model is refused: %.*s", SPAN_ARG(text));
 }
 
+static enum result read_version(struct sim *sim, struct sim_catalog *catalog, struct span file,
+                                uint32_t version, struct engine_report *report)
+{
+    struct engine_definition **definition = &catalog->definitions[version - 1];
+    enum result result = engine_read(sim->model->file_name, file, report, definition);
+    for (uint32_t i = 0; result == RESULT_OK && i < (*definition)->process_count; i++) {
+        (*definition)->processes[i].version = version;
+        (*definition)->processes[i].project = span_text(SIM_PROJECT);
+    }
+    return result;
+}
+
 bool sim_catalog_init(struct sim *sim, struct sim_catalog *catalog)
 {
     struct engine_report report;
     *catalog = (struct sim_catalog){.engine = {.process = find_process, .modules = find_modules}};
     engine_report_init(&report, span_text("model"));
-    enum result result =
-        engine_read(sim->model->file_name, sim->model->file, &report, &catalog->definition);
+    enum result result = read_version(sim, catalog, sim->model->file, 1, &report);
+    if (result == RESULT_OK && sim->model->next.count > 0) {
+        result = read_version(sim, catalog, sim->model->next, 2, &report);
+    }
     if (result == RESULT_OK) {
         result =
             engine_read_modules(span_text("modules.json"), sim->model->modules,
                                 span_text(SIM_PROJECT), SPAN_EMPTY, &report, &catalog->modules);
     }
-    if (result == RESULT_OK) {
-        for (uint32_t i = 0; i < catalog->definition->process_count; i++) {
-            catalog->definition->processes[i].version = 1;
-            catalog->definition->processes[i].project = span_text(SIM_PROJECT);
-        }
-    } else {
+    if (result != RESULT_OK) {
         refused(sim, &report);
     }
     engine_report_release(&report);
@@ -375,7 +428,9 @@ void sim_catalog_release(struct sim_catalog *catalog)
     if (catalog->modules != NULL) {
         engine_modules_free(catalog->modules);
     }
-    if (catalog->definition != NULL) {
-        engine_definition_free(catalog->definition);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (catalog->definitions[i] != NULL) {
+            engine_definition_free(catalog->definitions[i]);
+        }
     }
 }

@@ -37,6 +37,7 @@ struct sim_begun {
 
 struct sim_model {
     struct span file; /* BPMN, or a block scheme */
+    struct span next; /* its second version, or empty; a node more at the end of the process */
     struct span file_name;
     struct span modules;   /* modules.json as a value */
     struct span variables; /* MAP: what it starts with */
@@ -64,14 +65,17 @@ struct span sim_model_begins(const struct sim_model *model, struct span name);
 /* ---- the model compiled: what the checks run the core on, apart from the actors' own copy ---- */
 
 struct sim_catalog {
-    struct engine_catalog engine; /* first: the engine hands it back */
-    struct engine_definition *definition;
+    struct engine_catalog engine;             /* first: the engine hands it back */
+    struct engine_definition *definitions[2]; /* by version, from 1; NULL: there is no second */
     struct engine_modules *modules;
 };
 
 #define SIM_PROJECT "default"
 
-/* As version 1 of the project. Fails the run when the model is refused. */
+/* The process of that id in that version, or NULL. */
+const struct engine_process *sim_catalog_find(const struct sim_catalog *catalog, struct span id,
+                                              uint32_t version);
+/* As versions 1 and 2 of the project. Fails the run when the model is refused. */
 bool sim_catalog_init(struct sim *sim, struct sim_catalog *catalog);
 void sim_catalog_release(struct sim_catalog *catalog);
 

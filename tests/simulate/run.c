@@ -13,6 +13,7 @@
 #include "proto/wire/writer.h"
 #include "tests/simulate/broker.h"
 #include "tests/simulate/clients.h"
+#include "tests/simulate/deploy.h"
 #include "tests/simulate/explore.h"
 #include "tests/simulate/index.h"
 #include "tests/simulate/letters.h"
@@ -23,7 +24,6 @@
 
 enum {
     STEPS_MAX = 60000, /* of the machine: a life has some thousand */
-    DEPLOY_STEPS_MAX = 400,
     FAULTS_LEAST = 4,
     FAULTS_MOST = 24,
     FAULTY_MS = 8 * 60 * 1000, /* after that there is peace, */
@@ -110,64 +110,11 @@ const char *sim_bug_name(enum sim_bug bug)
         [SIM_TICK_TWICE] = "tick-twice",
         [SIM_TICK_LOST] = "tick-lost",
         [SIM_BUS_FORGETS] = "bus-forgets",
+        [SIM_MIGRATION_BY_PLACE] = "migration-by-place",
+        [SIM_IMPORT_HALF] = "import-half",
     };
     ASSERT(bug < SIM_BUG_COUNT);
     return names[bug];
-}
-
-/* ---- deploying ---- */
-
-struct deployment {
-    struct proto_sink sink;
-    struct sim *sim;
-    uint32_t answers;
-};
-
-static enum result take_done(struct proto_sink *self, struct proto_message **message)
-{
-    struct deployment *deployment = (struct deployment *)self;
-    const struct proto_done *done = &(*message)->as.done;
-    ASSERT((*message)->type == PROTO_DONE);
-    if (done->result != RESULT_OK) {
-        sim_fail(deployment->sim, "deploying: %.*s", SPAN_ARG(done->text));
-    }
-    deployment->answers++;
-    message_free(*message);
-    *message = NULL;
-    return RESULT_OK;
-}
-
-static void ask_registry(struct deployment *deployment, struct proto_message *message)
-{
-    struct proto_sink *registry = &deployment->sim->machine->actors[SIM_REGISTRY].sink;
-    message->reply_to = (struct proto_address){.sink = &deployment->sink};
-    enum result result = registry->send(registry, &message);
-    ASSERT(result == RESULT_OK);
-}
-
-static void deploy(struct sim *sim)
-{
-    struct deployment deployment = {.sink.send = take_done, .sim = sim};
-    struct span project = span_text(SIM_PROJECT), name = sim->model->file_name;
-    struct span modules = sim->model->modules, file = sim->model->file;
-    struct proto_message *message = message_new(PROTO_PROJECT, project.count + 7 + modules.count);
-    ASSERT(message != NULL);
-    message->as.project.project = message_keep(message, project);
-    message->as.project.workspace = message_keep(message, span_text("default"));
-    message->as.project.modules = message_keep(message, modules);
-    ask_registry(&deployment, message);
-    message = message_new(PROTO_DEFINITION, project.count + name.count + file.count);
-    ASSERT(message != NULL);
-    message->as.definition.project = message_keep(message, project);
-    message->as.definition.name = message_keep(message, name);
-    message->as.definition.content = message_keep(message, file);
-    ask_registry(&deployment, message);
-    for (uint32_t i = 0; i < DEPLOY_STEPS_MAX && deployment.answers < 2 && !sim_failed(sim); i++) {
-        (void)sim_machine_step(sim);
-    }
-    if (deployment.answers < 2) {
-        sim_fail(sim, "the model is not deployed");
-    }
 }
 
 /* ---- living ---- */
@@ -420,6 +367,7 @@ void sim_run(const struct sim_options *options, struct sim_report *report)
         log_set_writer(show_log, LOG_INFO);
     }
     sim_letters_init(&sim);
+    sim_deploy_init(&sim);
     sim_ticks_init(&sim);
     sim_tap_init(&sim);
     sim_modules_init(&sim);
@@ -427,7 +375,7 @@ void sim_run(const struct sim_options *options, struct sim_report *report)
     sim_machine_init(&sim);
     if (!sim_failed(&sim)) {
         sim_machine_boot(&sim);
-        deploy(&sim);
+        sim_deploy_first(&sim);
     }
     if (!sim_failed(&sim)) {
         live(&sim);

@@ -34,6 +34,8 @@ enum sim_bug {
     SIM_TICK_TWICE,      /* the state table forgets that a timer has fired */
     SIM_TICK_LOST,       /* a firing is lost on its way, and is believed to have come */
     SIM_BUS_FORGETS,     /* what was sent is taken for settled */
+    SIM_MIGRATION_BY_PLACE, /* what waits is moved to the flow at the same place, not to its own */
+    SIM_IMPORT_HALF,        /* what waited in joins elsewhere is not imported */
     SIM_BUG_COUNT
 };
 
@@ -83,6 +85,7 @@ struct sim {
     struct sim_clients *clients;
     struct sim_letters *letters;
     struct sim_ticks *ticks;
+    struct sim_deployment *deployment;
 };
 
 /* The run has failed; the first reason is kept. */

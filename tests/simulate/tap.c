@@ -117,8 +117,7 @@ static void book(struct sim_tap *tap, struct sim_tracked *tracked,
     for (uint32_t i = from; i < output->event_count; i++) {
         const struct engine_event *event = &output->events[i];
         const char *wrong =
-            sim_books_take(&tracked->books, &tap->catalog.engine,
-                           tap->catalog.definition->processes, span_text(SIM_PROJECT), event);
+            sim_books_take(&tracked->books, &tap->catalog.engine, span_text(SIM_PROJECT), event);
         if (wrong != NULL) {
             sim_fail(tap->sim, "%s: %s (event %u \"%s\", token %u, scope %u, node %u, flow %u)",
                      tracked->id.text, wrong, i, engine_event_name(event->type), event->token,

@@ -5,6 +5,7 @@
 #include "engine/execution.h"
 #include "engine/listen.h"
 #include "tests/simulate/clients_state.h"
+#include "tests/simulate/deploy.h"
 #include "tests/simulate/letters.h"
 #include "tests/simulate/machine.h"
 #include "tests/simulate/tap.h"
@@ -231,6 +232,18 @@ static bool deletes(struct sim *sim, uint32_t number)
     return false;
 }
 
+/* To the second version, once that is there. */
+static void migrate(struct sim *sim, uint32_t number, const struct engine_execution *execution)
+{
+    struct sim_client *client = &sim->clients->clients[number];
+    client->migrates = client->migrates || (sim->model->next.count > 0 && client->started &&
+                                            sim_fault(sim, SIM_MIGRATE, 8));
+    if (client->migrates && execution->process->version == 1 && sim_deploy_next(sim) &&
+        sim_client_pending(sim, number, PROTO_OP_MIGRATE, SPAN_EMPTY) == 0) {
+        ask(sim, number, PROTO_OP_MIGRATE, SPAN_EMPTY);
+    }
+}
+
 static void operate(struct sim *sim, uint32_t number, const struct engine_execution *execution)
 {
     struct sim_client *client = &sim->clients->clients[number];
@@ -345,6 +358,7 @@ void sim_client_look(struct sim *sim, struct proto_message *message, uint64_t nu
         return;
     }
     operate(sim, (uint32_t)number, execution);
+    migrate(sim, (uint32_t)number, execution);
     answer_waits(sim, (uint32_t)number, execution);
     say(sim, (uint32_t)number, execution);
 }
