@@ -334,6 +334,9 @@ Test(boxed, what_cannot_be_read_is_refused_by_name)
         {MODEL(D("d", "<conditional><if>" L("true") "</if><then>" L("1") "</then></conditional>")),
          "a boxed \"conditional\" of \"d\" has no \"else\""},
         {MODEL(D("d", "<for><in>" L("1") "</in><return>" L("1") "</return></for>")), "[no-name]"},
+        {MODEL(D("d", "<literalExpression expressionLanguage='groovy'><text>1</text>"
+                      "</literalExpression>")),
+         "expressions in \"groovy\" are not evaluated"},
         {MODEL(D("d", "<functionDefinition kind='Java'>" L("1") "</functionDefinition>")),
          "functions of kind \"Java\""},
         {MODEL(D("d", L("1")) SERVICE("s", "")), "\"s\" has no output decision"},

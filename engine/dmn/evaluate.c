@@ -174,6 +174,23 @@ void engine_dmn_mark_needed(const struct engine_dmn *dmn, const bool *given, boo
     }
 }
 
+/* What is called by its name sees itself there, besides what it requires. */
+static struct expression_value evaluate_knowledge(struct expression_evaluation *evaluation,
+                                                  const struct dmn_decision *decision)
+{
+    struct expression_entry *self = arena_alloc(evaluation->arena, sizeof *self);
+    if (self == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, 0, "out of memory");
+    }
+    *self = (struct expression_entry){decision->variable, expression_null()};
+    struct expression_frame frame = {
+        .parent = evaluation->frame, .is_open = true, .value = expression_context(self, 1)};
+    evaluation->frame = &frame;
+    self->value = expression_operand(evaluation, decision->logic);
+    evaluation->frame = frame.parent;
+    return self->value;
+}
+
 static struct expression_value evaluate_one(struct expression_evaluation *evaluation,
                                             const struct dmn_run *run, uint32_t place)
 {
@@ -181,7 +198,9 @@ static struct expression_value evaluate_one(struct expression_evaluation *evalua
     struct expression_frame frame = {.parent = evaluation->frame, .is_open = true};
     frame.value = requirements(evaluation, run, decision);
     evaluation->frame = &frame;
-    struct expression_value value = expression_operand(evaluation, decision->logic);
+    struct expression_value value = decision->is_knowledge
+                                        ? evaluate_knowledge(evaluation, decision)
+                                        : expression_operand(evaluation, decision->logic);
     evaluation->frame = frame.parent;
     if (evaluation->result != RESULT_OK && decision->table == NULL) {
         expression_blame(evaluation, "in \"%.*s\"", SPAN_ARG(decision->id));

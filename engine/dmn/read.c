@@ -70,11 +70,22 @@ void engine_dmn_add_name(struct dmn_reading *reading, struct span name)
     reading->names[reading->name_count++] = name;
 }
 
-/* "juel" in any case and form ("http://www.jcp.org/en/jsr/detail?id=245"); all else is FEEL. */
+/* "juel" in any case and form ("http://www.jcp.org/en/jsr/detail?id=245"). */
 static bool is_juel(struct span language)
 {
     return (language.count == 4 && strncasecmp((const char *)language.bytes, "juel", 4) == 0) ||
            span_is(language, "http://www.jcp.org/en/jsr/detail?id=245");
+}
+
+/* "feel", or an address that says so; FEEL is meant where nothing is said. */
+static bool is_feel(struct span language)
+{
+    for (size_t at = 0; at + 4 <= language.count; at++) {
+        if (strncasecmp((const char *)language.bytes + at, "feel", 4) == 0) {
+            return true;
+        }
+    }
+    return language.count == 0;
 }
 
 const struct expression_node *engine_dmn_compile(struct dmn_reading *reading,
@@ -87,8 +98,14 @@ const struct expression_node *engine_dmn_compile(struct dmn_reading *reading,
     if (text.count == 0) {
         return NULL;
     }
-    if (is_juel(engine_xml_attribute(element, XML_NONE, "expressionLanguage"))) {
+    struct span language = engine_xml_attribute(element, XML_NONE, "expressionLanguage");
+    if (is_juel(language)) {
         dialect = ENGINE_DIALECT_JUEL;
+    } else if (!is_feel(language)) {
+        engine_dmn_complain(reading, element, decision, "unsupported-element",
+                            "expressions in \"%.*s\" are not evaluated, only FEEL and JUEL",
+                            SPAN_ARG(language));
+        return NULL;
     }
     const struct engine_declarations declarations = {.names = reading->names,
                                                      .count = reading->name_count,
@@ -228,8 +245,11 @@ static void read_model(struct dmn_reading *reading)
     struct engine_dmn *dmn = reading->dmn;
     dmn->id = engine_xml_id(reading->root);
     dmn->name = engine_xml_attribute(reading->root, XML_NONE, "name");
-    if (!refuse_imports(reading) || !gather(reading, &elements) ||
-        !engine_dmn_read_types(reading)) {
+    if (!refuse_imports(reading) || !gather(reading, &elements)) {
+        return;
+    }
+    engine_dmn_read_member_names(reading, reading->root);
+    if (!engine_dmn_read_types(reading)) {
         return;
     }
     read_names(reading, elements);

@@ -110,6 +110,33 @@ static const struct expression_node *read_order(struct table_reading *table,
     return compile(table, &bracketed[0], ENGINE_DIALECT_FEEL);
 }
 
+/* The values that the type of an output allows, in their order, as a list; NULL: it does not count
+ * them up. */
+static const struct expression_node *order_of_type(struct table_reading *table,
+                                                   const struct dmn_type *type)
+{
+    while (type != NULL && type->allowed == NULL && type->form == DMN_TYPE_NAMED) {
+        type = type->element;
+    }
+    if (type == NULL || type->allowed == NULL || type->allowed->kind != NODE_FEEL_UNARY ||
+        type->allowed->count < 2 || (type->allowed->flags & NODE_NEGATED) != 0) {
+        return NULL;
+    }
+    for (uint32_t i = 1; i < type->allowed->count; i++) { /* behind the "?" */
+        if (type->allowed->children[i]->kind != NODE_CONSTANT) {
+            return NULL;
+        }
+    }
+    struct expression_node *list = engine_dmn_room(table->reading, 1, sizeof *list);
+    if (list != NULL) {
+        list->kind = NODE_FEEL_LIST;
+        list->depth = type->allowed->depth;
+        list->children = type->allowed->children + 1;
+        list->count = type->allowed->count - 1;
+    }
+    return list;
+}
+
 static void read_outputs(struct table_reading *table)
 {
     bool ordered = table->table->policy == DMN_PRIORITY || table->table->policy == DMN_OUTPUT_ORDER;
@@ -122,6 +149,9 @@ static void read_outputs(struct table_reading *table)
         output->type = engine_dmn_type_of(table->reading, element);
         output->fallback = fallback == NULL ? NULL : compile(table, fallback, ENGINE_DIALECT_FEEL);
         output->order = ordered ? read_order(table, element) : NULL;
+        if (ordered && output->order == NULL) {
+            output->order = order_of_type(table, output->type);
+        }
         if (output->name.count == 0 && table->table->output_count > 1) {
             engine_dmn_complain(table->reading, element, table->decision, "no-name",
                                 "output %u of \"%.*s\" has no name", i + 1,

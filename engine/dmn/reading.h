@@ -52,6 +52,8 @@ bool engine_dmn_is_namespace(struct span uri);
 /* A name that expressions read from now on may hold, whatever signs are in it; who counts names
  * back takes it away again. */
 void engine_dmn_add_name(struct dmn_reading *reading, struct span name);
+/* The same for the names of what values have inside them, below an element, for the whole model. */
+void engine_dmn_read_member_names(struct dmn_reading *reading, struct xml_element *element);
 /* By its variable, else its own. */
 struct span engine_dmn_variable_name(struct xml_element *element);
 /* What a function gives that is declared to be of this type: some name the type of the function

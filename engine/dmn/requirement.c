@@ -50,6 +50,9 @@ static uint32_t read_places(struct dmn_reading *reading, struct xml_element *ele
             }
             struct span reference = engine_xml_attribute(required, XML_NONE, "href");
             if (engine_dmn_find_place(reading->dmn, reference, &place)) {
+                if (decision->is_knowledge && &reading->dmn->decisions[place] == decision) {
+                    continue; /* it may call itself, whether it says so or not */
+                }
                 if (places != NULL) {
                     places[count] = place;
                 }

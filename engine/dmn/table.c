@@ -121,6 +121,7 @@ static struct expression_value no_hit(const struct hits *hits)
         any = any || fallback != NULL;
         row[i] =
             fallback == NULL ? expression_null() : expression_operand(hits->evaluation, fallback);
+        row[i] = engine_dmn_coerce(hits->evaluation, table->outputs[i].type, row[i]);
     }
     return any ? row_value(hits, row)
                : expression_warn(hits->evaluation, 0, "no rule of \"%.*s\" matches",

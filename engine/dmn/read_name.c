@@ -1,0 +1,59 @@
+/*
+ * read_name.c: names of what values have inside them: components of types, outputs of tables,
+ * columns of relations and entries of contexts. `order.unit-price` is a path where one of these is
+ * called "unit-price", and a subtraction elsewhere.
+ *
+ * The whole model is one place: such a value is handed on from decision to decision.
+ */
+#include "engine/dmn/reading.h"
+
+static const char *const holders[] = {"itemComponent", "output", "column", "variable"};
+
+/* Is it one name only because the model says so? Names of several plain words need no telling. */
+static bool needs_telling(struct span name)
+{
+    static const char *const words[] = {"and",       "or",       "in",     "instance", "between",
+                                        "then",      "else",     "return", "for",      "if",
+                                        "satisfies", "function", "some",   "every",    "not"};
+    for (size_t i = 1; i < name.count; i++) {
+        if (name.bytes[i] != 0 && strchr("-+*/.", name.bytes[i]) != NULL) {
+            return true;
+        }
+        for (size_t word = 0; word < sizeof words / sizeof *words; word++) {
+            size_t count = strlen(words[word]);
+            size_t end = i + 1 + count;
+            if (name.bytes[i] == ' ' && end <= name.count &&
+                memcmp(name.bytes + i + 1, words[word], count) == 0 &&
+                (end == name.count || name.bytes[end] == ' ')) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_known(const struct dmn_reading *reading, struct span name)
+{
+    for (uint32_t i = 0; i < reading->name_count; i++) {
+        if (span_equal(reading->names[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The depth is that of the document. */
+void engine_dmn_read_member_names(struct dmn_reading *reading, struct xml_element *element)
+{
+    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
+        if (span_is(element->name, holders[i]) && !reading->has_too_many_names) {
+            struct span name = engine_xml_attribute(element, XML_NONE, "name");
+            if (needs_telling(name) && !is_known(reading, name)) {
+                engine_dmn_add_name(reading, name);
+            }
+        }
+    }
+    for (struct xml_element *child = element->first; child != NULL; child = child->next) {
+        engine_dmn_read_member_names(reading, child);
+    }
+}
