@@ -580,6 +580,9 @@ void sim_tap_reply_leaves(struct sim *sim, const struct proto_reply *reply)
         }
         return;
     }
+    if (tracked->deletion.durable) {
+        return; /* it came that far in the turn that deleted it: nothing will say otherwise */
+    }
     int64_t sequence = wire_int_or(wire_find_text(reply->body, "sequence"), 0);
     const struct sim_committed *durable = durable_of(tracked);
     int64_t run = wire_int_or(wire_find_text(reply->body, "run"), 0);
