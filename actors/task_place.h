@@ -1,6 +1,7 @@
 /*
  * task_place.h: a place in the list of human tasks: executions by when they last began to wait for
- * a person, the newest first (order.h), in each its tasks in the order that they came.
+ * a person, the newest first (order.h), in each its tasks in the order that they came. A task goes
+ * by its step's number, so it keeps its place when one before it is done.
  */
 #ifndef ACTORS_TASK_PLACE_H
 #define ACTORS_TASK_PLACE_H
@@ -12,7 +13,7 @@
 struct actor_task_place {
     int64_t at_ms;
     struct span id;    /* executionId, borrowed */
-    uint32_t position; /* among the execution's tasks, from 0 */
+    uint32_t position; /* in the execution: the step's sequence; 0: before all its tasks */
 };
 
 bool actor_task_place_is_before(const struct actor_task_place *left,

@@ -314,8 +314,9 @@ void engine_steps_from(const struct engine_execution *execution, uint32_t from, 
  * subscription without a correlation key takes any message of its name.
  */
 uint32_t engine_subscriptions(const struct engine_execution *execution, struct wire_writer *writer);
-/* Human tasks waiting in it: {executionId, process, taskId, taskName, assignee?, candidateGroups?,
- * candidateUsers?, formKey?, dueAt?, since, data} each as one value; returns how many. */
+/* Human tasks waiting in it: {executionId, process, taskId, stepId, sequence, taskName, assignee?,
+ * candidateGroups?, candidateUsers?, formKey?, dueAt?, since, data} each as one value, in the order
+ * of their steps' sequence; returns how many. None with the arena overflowed: it was too small. */
 uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writer *writer);
 
 /* ---- bytes ---- */

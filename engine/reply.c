@@ -3,6 +3,8 @@
  */
 #include "engine/reply.h"
 
+#include <stdlib.h>
+
 #include "engine/encode.h"
 #include "engine/state.h"
 #include "engine/wait.h"
@@ -177,12 +179,13 @@ static void write_task(const struct engine_execution *execution, const struct en
     const struct engine_scope *scope =
         engine_scope_of_process(execution, engine_scope_find(execution, token->scope));
     const struct engine_node *node = engine_token_node(execution, token);
-    uint32_t count = 7;
+    uint32_t count = 8;
     size_t mark = wire_open_map(writer);
     ENGINE_PACK_STRING(writer, "executionId", execution_id_span(&execution->id));
     ENGINE_PACK_STRING(writer, "process", execution->process->id);
     ENGINE_PACK_STRING(writer, "taskId", node->id);
     write_step_id(execution, token->sequence, writer);
+    ENGINE_PACK_UINT(writer, "sequence", token->sequence);
     ENGINE_PACK_STRING(writer, "taskName", node->name);
     ENGINE_PACK_TIME(execution, writer, "since", token->since_ms);
     for (size_t i = 0; i < sizeof detail_keys / sizeof detail_keys[0]; i++) {
@@ -206,18 +209,33 @@ static void write_task(const struct engine_execution *execution, const struct en
     wire_close_map(writer, mark, count);
 }
 
+static int by_sequence(const void *left, const void *right)
+{
+    const struct engine_token *a = *(const struct engine_token *const *)left;
+    const struct engine_token *b = *(const struct engine_token *const *)right;
+    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
 uint32_t engine_tasks(const struct engine_execution *execution, struct wire_writer *writer)
 {
-    uint32_t count = 0;
-    if (execution->end != ENGINE_END_NONE || execution->wait_counts[ENGINE_WAIT_HUMAN] == 0) {
+    uint32_t count = 0, waits = execution->wait_counts[ENGINE_WAIT_HUMAN];
+    if (execution->end != ENGINE_END_NONE || waits == 0) {
+        return 0;
+    }
+    const struct engine_token **tokens = arena_alloc(writer->arena, waits * sizeof(void *));
+    if (tokens == NULL) {
         return 0;
     }
     for (ENGINE_EACH(const struct engine_token, token, &execution->tokens, &execution->parked,
                      ENGINE_LINK_QUEUE)) {
         if (token->state == ENGINE_TOKEN_WAITING && token->wait == ENGINE_WAIT_HUMAN) {
-            write_task(execution, token, writer);
-            count++;
+            ASSERT(count < waits);
+            tokens[count++] = token;
         }
+    }
+    qsort(tokens, count, sizeof(void *), by_sequence);
+    for (uint32_t i = 0; i < count; i++) {
+        write_task(execution, tokens[i], writer);
     }
     return count;
 }

@@ -108,20 +108,22 @@ static void take_tasks(struct tasks *tasks, const struct candidate *candidate,
     }
     for (uint32_t i = 0; i < count && run.count > 0; i++) {
         struct span task;
-        const struct actor_task_place place = {
-            .at_ms = candidate->at_ms, .id = execution_id_span(&candidate->id), .position = i};
-        if (tasks->found_count == tasks->limit) {
-            stop(tasks, candidate, i);
-            tasks->is_full = true;
+        if (wire_take(&cursor, &task) != RESULT_OK) {
             return;
         }
-        if (wire_take(&cursor, &task) != RESULT_OK) {
+        uint32_t position = (uint32_t)wire_int_or(wire_find_text(task, "sequence"), 0);
+        const struct actor_task_place place = {.at_ms = candidate->at_ms,
+                                               .id = execution_id_span(&candidate->id),
+                                               .position = position};
+        if (tasks->found_count == tasks->limit) {
+            stop(tasks, candidate, position);
+            tasks->is_full = true;
             return;
         }
         bool is_behind =
             tasks->from.id.count == 0 || !actor_task_place_is_before(&place, &tasks->from);
         if (is_behind && matches(tasks->request->as.request.body, task)) {
-            take_task(tasks, candidate, task, i);
+            take_task(tasks, candidate, task, position);
         }
     }
 }

@@ -228,6 +228,36 @@ static void pages_of_tasks(struct engine_host *host)
     }
 }
 
+/* What is next in the list, and where that goes on. */
+static struct span next_task(struct engine_host *host, char place[256])
+{
+    struct span reply =
+        host_call(host, "{\"op\":\"tasks\",\"process\":\"votes\",\"limit\":1%s}", place);
+    struct span cursor = wire_string_or(wire_find_text(reply, "cursor"), "");
+    place[0] = '\0';
+    if (cursor.count > 0) {
+        (void)snprintf(place, 256, ",\"cursor\":\"%.*s\"", SPAN_ARG(cursor));
+    }
+    return wire_at(wire_find_text(reply, "tasks"), 0);
+}
+
+static void pages_over_done_tasks(struct engine_host *host)
+{
+    CHECK_CASE("a task that is done between two pages takes no other one out of the list");
+    struct span id = start(host, "votes", "");
+    char place[256] = "", more[128];
+    struct span first = next_task(host, place);
+    CHECK(span_is(host_text(wire_find_text(first, "data"), "voter"), "ann"));
+    (void)snprintf(more, sizeof more, ",\"stepId\":\"%.*s\"", SPAN_ARG(host_text(first, "stepId")));
+    CHECK_OK(callback(host, id, more));
+    struct span second = next_task(host, place);
+    CHECK(span_is(host_text(wire_find_text(second, "data"), "voter"), "ben"));
+    struct span third = next_task(host, place);
+    CHECK(span_is(host_text(wire_find_text(third, "data"), "voter"), "cid"));
+    CHECK(place[0] == '\0');
+    CHECK_OK(verb(host, "abort", id));
+}
+
 static void reaches_one_instance(struct engine_host *host)
 {
     CHECK_CASE("of several instances of a task a callback reaches the one whose step it names");
@@ -385,6 +415,7 @@ static void run(struct actor_runtime_options options)
     finds_by_session(&host);
     a_refusal_binds_nobody(&host);
     pages_of_tasks(&host);
+    pages_over_done_tasks(&host);
     lists_tasks(&host);
     reaches_one_instance(&host);
     timers_fire(&host);
