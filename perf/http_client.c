@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "http/loop.h"
 #include "perf/server.h"
 #include "proto/base/assert.h"
-#include "transport/modules/curl_loop.h"
 
 #define CLIENT_MAGIC 0x48545450u
 
@@ -21,7 +21,7 @@ struct lane {
 struct client {
     uint32_t magic;
     struct ev_loop *loop;
-    struct transport_curl_loop curl;
+    struct http_loop curl;
     struct lane *lanes;
     uint32_t lane_count;
     uint32_t running;
@@ -60,7 +60,7 @@ enum result http_client_run(const struct http_client_options *options, struct lo
         return RESULT_LIMIT;
     }
     enum result result =
-        transport_curl_loop_init(&client.curl, client.loop, options->in_flight, on_done, &client);
+        http_loop_init(&client.curl, client.loop, options->in_flight, on_done, &client);
     if (result == RESULT_OK) {
         result = lanes_open(&client, options);
         if (result == RESULT_OK) {
@@ -75,7 +75,7 @@ enum result http_client_run(const struct http_client_options *options, struct lo
             ev_timer_stop(client.loop, &end);
         }
         lanes_close(&client);
-        transport_curl_loop_release(&client.curl);
+        http_loop_release(&client.curl);
     }
     ev_loop_destroy(client.loop);
     return result;
@@ -92,10 +92,11 @@ static enum result lanes_open(struct client *client, const struct http_client_op
     }
     for (uint32_t index = 0; index < client->lane_count; index++) {
         struct lane *lane = &client->lanes[index];
-        lane->easy = transport_curl_easy_new(&client->curl);
+        lane->easy = curl_easy_init();
         if (lane->easy == NULL) {
             return RESULT_LIMIT;
         }
+        http_loop_prepare(&client->curl, lane->easy);
         curl_easy_setopt(lane->easy, CURLOPT_PRIVATE, lane);
         curl_easy_setopt(lane->easy, CURLOPT_URL, options->url);
         curl_easy_setopt(lane->easy, CURLOPT_HTTPHEADER, client->headers);
@@ -114,7 +115,7 @@ static void lanes_close(struct client *client)
 {
     for (uint32_t index = 0; client->lanes != NULL && index < client->lane_count; index++) {
         if (client->lanes[index].easy != NULL) {
-            transport_curl_loop_remove(&client->curl, client->lanes[index].easy);
+            http_loop_remove(&client->curl, client->lanes[index].easy);
             curl_easy_cleanup(client->lanes[index].easy);
         }
     }
@@ -126,7 +127,7 @@ static bool lane_start(struct client *client, struct lane *lane)
 {
     lane->began_us = load_now_us();
     lane->reply_bytes = 0;
-    if (transport_curl_loop_add(&client->curl, lane->easy) != RESULT_OK) {
+    if (http_loop_add(&client->curl, lane->easy) != RESULT_OK) {
         return false;
     }
     client->running++;

@@ -1,8 +1,8 @@
 /*
- * http_client.h: the bare HTTP client loop: libcurl's multi interface on libev, the same loop as
- * the module adapter's (transport/modules/curl_loop.h) with nothing around it: no queue, no
- * deadline, no check of what comes back. It is the ceiling that `strider bench modules` is held
- * against; perf/http_spike.c holds it against other clients.
+ * http_client.h: the bare HTTP client loop: libcurl's multi interface on libev (http/loop.h, as the
+ * module adapter has it) with nothing around it: no queue, no deadline, no check of what comes
+ * back. It is the ceiling that `strider bench modules` is held against; perf/http_spike.c holds it
+ * against other clients.
  */
 #ifndef PERF_HTTP_CLIENT_H
 #define PERF_HTTP_CLIENT_H

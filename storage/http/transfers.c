@@ -87,7 +87,7 @@ enum result storage_transfers_init(struct storage_transfers *transfers, struct e
         return RESULT_LIMIT;
     }
     enum result result =
-        storage_curl_loop_init(&transfers->curl, loop, active_max(transfers), on_done, transfers);
+        http_loop_init(&transfers->curl, loop, active_max(transfers), on_done, transfers);
     if (result != RESULT_OK) {
         free(transfers->idle);
     }
@@ -99,7 +99,7 @@ void storage_transfers_release(struct storage_transfers *transfers)
     transfers->closing = true;
     while (transfers->first != NULL) {
         if (transfers->first->easy != NULL) {
-            storage_curl_loop_remove(&transfers->curl, transfers->first->easy);
+            http_loop_remove(&transfers->curl, transfers->first->easy);
             curl_easy_cleanup(transfers->first->easy);
             transfers->first->easy = NULL;
             transfers->active--;
@@ -110,7 +110,7 @@ void storage_transfers_release(struct storage_transfers *transfers)
         curl_easy_cleanup(transfers->idle[i]);
     }
     free(transfers->idle);
-    storage_curl_loop_release(&transfers->curl);
+    http_loop_release(&transfers->curl);
     transfers->service->close(transfers->service);
 }
 
@@ -248,14 +248,9 @@ static bool prepare_try(struct storage_transfers *transfers, struct storage_tran
     }
     curl_easy_reset(easy);
     transfer->easy = easy;
+    http_loop_prepare(&transfers->curl, easy);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* never join a resolver's thread */
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* not from the environment */
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     set_limits(easy, (long)transfers->options.timeout_ms);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
@@ -289,7 +284,7 @@ static void start_one(struct storage_transfers *transfers, struct storage_transf
 {
     transfer->tries++;
     if (prepare_try(transfers, transfer) &&
-        storage_curl_loop_add(&transfers->curl, transfer->easy) == RESULT_OK) {
+        http_loop_add(&transfers->curl, transfer->easy) == RESULT_OK) {
         set_state(transfer, TRANSFER_ACTIVE);
         transfers->active++;
         return;

@@ -7,7 +7,7 @@
 #ifndef STORAGE_HTTP_TRANSFERS_H
 #define STORAGE_HTTP_TRANSFERS_H
 
-#include "storage/http/curl_loop.h"
+#include "http/loop.h"
 #include "storage/http/http_blob.h"
 
 struct storage_transfer;
@@ -23,7 +23,7 @@ typedef void (*storage_transfer_fn)(struct storage_transfer_end end);
 
 struct storage_transfers {
     /* private to transfers.c */
-    struct storage_curl_loop curl;
+    struct http_loop curl;
     struct storage_http_options options;
     struct storage_http_service *service; /* owned */
     struct storage_transfer *first;       /* all that have not ended, oldest first */

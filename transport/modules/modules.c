@@ -13,11 +13,11 @@
 #include <strings.h>
 #include <time.h>
 
+#include "http/loop.h"
 #include "proto/base/arena.h"
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
 #include "proto/wire/json.h"
-#include "transport/modules/curl_loop.h"
 #include "transport/modules/headers.h"
 #include "transport/modules/reply.h"
 
@@ -90,7 +90,7 @@ struct bucket {
 struct transport_modules {
     uint32_t magic;
     struct proto_sink sink;
-    struct transport_curl_loop curl;
+    struct http_loop curl;
     struct ev_loop *loop;
     uint32_t queue_max;
     uint32_t connect_timeout_ms;
@@ -179,9 +179,8 @@ enum result transport_modules_open(const struct transport_modules_options *optio
         modules->chain_count *= 2;
     }
     modules->calls = calloc(modules->chain_count, sizeof(struct call *));
-    if (modules->calls == NULL ||
-        transport_curl_loop_init(&modules->curl, options->loop, connections_max, on_transfer_done,
-                                 modules) != RESULT_OK) {
+    if (modules->calls == NULL || http_loop_init(&modules->curl, options->loop, connections_max,
+                                                 on_transfer_done, modules) != RESULT_OK) {
         free(modules->calls);
         free(modules);
         return RESULT_LIMIT;
@@ -218,7 +217,7 @@ void transport_modules_close(struct transport_modules *modules)
         modules->free_exchanges = exchange->next_free;
         exchange_free(exchange);
     }
-    transport_curl_loop_release(&modules->curl);
+    http_loop_release(&modules->curl);
     arena_release(&modules->scratch);
     free(modules->calls);
     modules->magic = 0;
@@ -388,7 +387,7 @@ static void call_start(struct call *call)
         call_end(call, (struct ending){PROTO_CALL_REFUSED, .retry_after_ms = -1, .reason = reason});
         return;
     }
-    if (transport_curl_loop_add(&modules->curl, call->exchange->easy) != RESULT_OK) {
+    if (http_loop_add(&modules->curl, call->exchange->easy) != RESULT_OK) {
         call_end(call, (struct ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1,
                                        .reason = "no memory for the call"});
         return;
@@ -457,7 +456,7 @@ static void call_end(struct call *call, struct ending ending)
 
     if (call->exchange != NULL) {
         ev_timer_stop(modules->loop, &call->deadline);
-        transport_curl_loop_remove(&modules->curl, call->exchange->easy);
+        http_loop_remove(&modules->curl, call->exchange->easy);
         list_remove(&bucket->active, call);
         bucket->active_count--;
         modules->stats.active--;
@@ -563,7 +562,7 @@ static struct exchange *exchange_new(struct transport_modules *modules)
     if (exchange == NULL) {
         return NULL;
     }
-    exchange->easy = transport_curl_easy_new(&modules->curl);
+    exchange->easy = curl_easy_init();
     if (exchange->easy == NULL) {
         free(exchange);
         return NULL;
@@ -571,6 +570,7 @@ static struct exchange *exchange_new(struct transport_modules *modules)
     exchange->magic = EXCHANGE_MAGIC;
     exchange->count_max = SIZE_MAX;
     arena_init(&exchange->arena, ARENA_BLOCK_BYTES, ARENA_EXTRA_BYTES);
+    http_loop_prepare(&modules->curl, exchange->easy);
     curl_easy_setopt(exchange->easy, CURLOPT_PRIVATE, exchange);
     curl_easy_setopt(exchange->easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(exchange->easy, CURLOPT_WRITEDATA, exchange);

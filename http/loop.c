@@ -1,5 +1,5 @@
 /*
- * curl_loop.c: libcurl's multi interface on libev.
+ * loop.c: see loop.h.
  *
  * Watchers live in a table by descriptor and stay when curl lets go of a socket, because a
  * kept-alive connection takes its descriptor up again with the next request: when both fall into
@@ -8,7 +8,7 @@
  * its next start) unless its socket is one of ours (curl's open and close callbacks) and still
  * open; the resolver's socket pairs, which curl opens and closes by itself, are fresh every time.
  */
-#include "transport/modules/curl_loop.h"
+#include "http/loop.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 
 #include "proto/base/assert.h"
 
-#define CURL_LOOP_MAGIC 0x4355524cu
-#define SOCKETS_MAX     (1u << 20)
+#define LOOP_MAGIC  0x4355524cu
+#define SOCKETS_MAX (1u << 20)
 
-struct transport_curl_socket {
-    struct transport_curl_loop *curl;
+struct http_loop_socket {
+    struct http_loop *curl;
     ev_io io;
     bool fresh; /* the descriptor is new to the loop */
     bool ours;  /* opened by on_curl_open and not closed yet */
@@ -36,20 +36,18 @@ static int on_curl_close(void *owner, curl_socket_t fd);
 static void on_ready(struct ev_loop *loop, ev_io *io, int events);
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events);
 static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events);
-static struct transport_curl_socket *socket_of(struct transport_curl_loop *curl, curl_socket_t fd);
-static void act(struct transport_curl_loop *curl, curl_socket_t fd, int events);
-static void collect(struct transport_curl_loop *curl);
+static struct http_loop_socket *socket_of(struct http_loop *curl, curl_socket_t fd);
+static void act(struct http_loop *curl, curl_socket_t fd, int events);
+static void collect(struct http_loop *curl);
 
-enum result transport_curl_loop_init(struct transport_curl_loop *curl, struct ev_loop *loop,
-                                     uint32_t connections_max, transport_curl_done_fn done,
-                                     void *owner)
+enum result http_loop_init(struct http_loop *curl, struct ev_loop *loop, uint32_t connections_max,
+                           http_loop_done_fn done, void *owner)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, global_init);
     ASSERT(loop != NULL && done != NULL);
 
-    *curl = (struct transport_curl_loop){
-        .magic = CURL_LOOP_MAGIC, .loop = loop, .done = done, .owner = owner};
+    *curl = (struct http_loop){.magic = LOOP_MAGIC, .loop = loop, .done = done, .owner = owner};
     curl->multi = curl_multi_init();
     if (curl->multi == NULL) {
         return RESULT_LIMIT;
@@ -74,9 +72,9 @@ static void global_init(void)
     ASSERT(code == CURLE_OK);
 }
 
-void transport_curl_loop_release(struct transport_curl_loop *curl)
+void http_loop_release(struct http_loop *curl)
 {
-    ASSERT(curl->magic == CURL_LOOP_MAGIC);
+    ASSERT(curl->magic == LOOP_MAGIC);
     curl_multi_cleanup(curl->multi);
     ev_timer_stop(curl->loop, &curl->timer);
     ev_ref(curl->loop);
@@ -91,15 +89,10 @@ void transport_curl_loop_release(struct transport_curl_loop *curl)
     curl->magic = 0;
 }
 
-CURL *transport_curl_easy_new(struct transport_curl_loop *curl)
+void http_loop_prepare(struct http_loop *curl, CURL *easy)
 {
-    CURL *easy = curl_easy_init();
-    if (easy == NULL) {
-        return NULL;
-    }
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* never join a resolver thread on this loop */
-    curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* not from the environment */
@@ -111,18 +104,17 @@ CURL *transport_curl_easy_new(struct transport_curl_loop *curl)
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, curl);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_curl_close);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, curl);
-    return easy;
 }
 
-enum result transport_curl_loop_add(struct transport_curl_loop *curl, CURL *easy)
+enum result http_loop_add(struct http_loop *curl, CURL *easy)
 {
-    ASSERT(curl->magic == CURL_LOOP_MAGIC);
+    ASSERT(curl->magic == LOOP_MAGIC);
     return curl_multi_add_handle(curl->multi, easy) == CURLM_OK ? RESULT_OK : RESULT_LIMIT;
 }
 
-void transport_curl_loop_remove(struct transport_curl_loop *curl, CURL *easy)
+void http_loop_remove(struct http_loop *curl, CURL *easy)
 {
-    ASSERT(curl->magic == CURL_LOOP_MAGIC);
+    ASSERT(curl->magic == LOOP_MAGIC);
     curl_multi_remove_handle(curl->multi, easy);
 }
 
@@ -130,8 +122,8 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *owner, v
 {
     (void)easy;
     (void)unused;
-    struct transport_curl_loop *curl = BASE_CAST(transport_curl_loop, owner, CURL_LOOP_MAGIC);
-    struct transport_curl_socket *sock = socket_of(curl, fd);
+    struct http_loop *curl = BASE_CAST(http_loop, owner, LOOP_MAGIC);
+    struct http_loop_socket *sock = socket_of(curl, fd);
     if (sock == NULL) {
         return -1; /* no memory: curl fails the transfer */
     }
@@ -157,7 +149,7 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *owner, v
     return 0;
 }
 
-static struct transport_curl_socket *socket_of(struct transport_curl_loop *curl, curl_socket_t fd)
+static struct http_loop_socket *socket_of(struct http_loop *curl, curl_socket_t fd)
 {
     ASSERT(fd >= 0);
     if ((size_t)fd >= SOCKETS_MAX) {
@@ -169,18 +161,18 @@ static struct transport_curl_socket *socket_of(struct transport_curl_loop *curl,
         while (capacity <= index) {
             capacity *= 2;
         }
-        struct transport_curl_socket **sockets =
-            realloc(curl->sockets, capacity * sizeof(struct transport_curl_socket *));
+        struct http_loop_socket **sockets =
+            realloc(curl->sockets, capacity * sizeof(struct http_loop_socket *));
         if (sockets == NULL) {
             return NULL;
         }
         memset(sockets + curl->socket_capacity, 0,
-               (capacity - curl->socket_capacity) * sizeof(struct transport_curl_socket *));
+               (capacity - curl->socket_capacity) * sizeof(struct http_loop_socket *));
         curl->sockets = sockets;
         curl->socket_capacity = capacity;
     }
     if (curl->sockets[index] == NULL) {
-        struct transport_curl_socket *sock = calloc(1, sizeof *sock);
+        struct http_loop_socket *sock = calloc(1, sizeof *sock);
         if (sock == NULL) {
             return NULL;
         }
@@ -195,12 +187,12 @@ static struct transport_curl_socket *socket_of(struct transport_curl_loop *curl,
 static curl_socket_t on_curl_open(void *owner, curlsocktype purpose, struct curl_sockaddr *address)
 {
     (void)purpose;
-    struct transport_curl_loop *curl = BASE_CAST(transport_curl_loop, owner, CURL_LOOP_MAGIC);
+    struct http_loop *curl = BASE_CAST(http_loop, owner, LOOP_MAGIC);
     curl_socket_t fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) {
         return CURL_SOCKET_BAD;
     }
-    struct transport_curl_socket *sock = socket_of(curl, fd);
+    struct http_loop_socket *sock = socket_of(curl, fd);
     if (sock == NULL) {
         close(fd);
         return CURL_SOCKET_BAD;
@@ -212,7 +204,7 @@ static curl_socket_t on_curl_open(void *owner, curlsocktype purpose, struct curl
 
 static int on_curl_close(void *owner, curl_socket_t fd)
 {
-    struct transport_curl_loop *curl = BASE_CAST(transport_curl_loop, owner, CURL_LOOP_MAGIC);
+    struct http_loop *curl = BASE_CAST(http_loop, owner, LOOP_MAGIC);
     if (fd >= 0 && (size_t)fd < curl->socket_capacity && curl->sockets[fd] != NULL) {
         ev_io_stop(curl->loop, &curl->sockets[fd]->io);
         curl->sockets[fd]->fresh = true;
@@ -226,7 +218,7 @@ static int on_curl_close(void *owner, curl_socket_t fd)
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *owner)
 {
     (void)multi;
-    struct transport_curl_loop *curl = BASE_CAST(transport_curl_loop, owner, CURL_LOOP_MAGIC);
+    struct http_loop *curl = BASE_CAST(http_loop, owner, LOOP_MAGIC);
     curl->kick = timeout_ms == 0;
     ev_timer_stop(curl->loop, &curl->timer);
     if (timeout_ms > 0) {
@@ -239,9 +231,8 @@ static int on_curl_timer(CURLM *multi, long timeout_ms, void *owner)
 static void on_ready(struct ev_loop *loop, ev_io *io, int events)
 {
     (void)loop;
-    struct transport_curl_socket *sock =
-        (struct transport_curl_socket *)(void *)((char *)io -
-                                                 offsetof(struct transport_curl_socket, io));
+    struct http_loop_socket *sock =
+        (struct http_loop_socket *)(void *)((char *)io - offsetof(struct http_loop_socket, io));
     act(sock->curl, io->fd,
         (events & EV_READ ? CURL_CSELECT_IN : 0) | (events & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
@@ -250,7 +241,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
     (void)events;
-    act(BASE_CAST(transport_curl_loop, timer->data, CURL_LOOP_MAGIC), CURL_SOCKET_TIMEOUT, 0);
+    act(BASE_CAST(http_loop, timer->data, LOOP_MAGIC), CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* What `done` starts anew is started in the same turn, within a bound: the sockets must get theirs
@@ -258,8 +249,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
     (void)events;
-    struct transport_curl_loop *curl =
-        BASE_CAST(transport_curl_loop, prepare->data, CURL_LOOP_MAGIC);
+    struct http_loop *curl = BASE_CAST(http_loop, prepare->data, LOOP_MAGIC);
     for (int round = 0; curl->kick && round < 8; round++) {
         curl->kick = false;
         act(curl, CURL_SOCKET_TIMEOUT, 0);
@@ -271,14 +261,14 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
     }
 }
 
-static void act(struct transport_curl_loop *curl, curl_socket_t fd, int events)
+static void act(struct http_loop *curl, curl_socket_t fd, int events)
 {
     int running = 0;
     curl_multi_socket_action(curl->multi, fd, events, &running);
     collect(curl);
 }
 
-static void collect(struct transport_curl_loop *curl)
+static void collect(struct http_loop *curl)
 {
     int left = 0;
     for (CURLMsg *message; (message = curl_multi_info_read(curl->multi, &left)) != NULL;) {
