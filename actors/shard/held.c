@@ -40,6 +40,17 @@ struct actor_held *shard_of_ticket(uint64_t ticket, uint32_t magic)
     return BASE_CAST(actor_held, (void *)(uintptr_t)ticket, magic);
 }
 
+void shard_lookups_deleted(struct actor_shard *shard, struct span execution_id)
+{
+    for (struct actor_held *held = shard->held_newest; held != NULL; held = held->older) {
+        if (held->magic == LOOKUP_MAGIC) {
+            struct actor_lookup *lookup = ACTOR_OWNER(actor_lookup, held, held);
+            lookup->deleted =
+                lookup->deleted || span_equal(execution_id_span(&lookup->id), execution_id);
+        }
+    }
+}
+
 void shard_held_free(struct actor_shard *shard)
 {
     while (shard->held_newest != NULL) {

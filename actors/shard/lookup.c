@@ -281,6 +281,9 @@ enum shard_located shard_locate(struct actor_shard *shard, const struct executio
 {
     *work = NULL;
     struct actor_slot *slot = shard_slot_find(shard, execution_id_span(id));
+    if (lookup != NULL && lookup->deleted && (slot == NULL || slot->ended)) {
+        return SHARD_ABSENT; /* else a verb would bring it back from a blob of before */
+    }
     if (slot == NULL) {
         return locate_ended(shard, id, wish, false, request, lookup, work);
     }

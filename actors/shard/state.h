@@ -150,6 +150,7 @@ struct actor_lookup {
     bool answered;
     bool pending;
     bool index_failed; /* where it was, or whether, is not known */
+    bool deleted;      /* meanwhile: what was asked for may still show what was before */
 };
 
 struct actor_shard {
@@ -207,6 +208,8 @@ struct proto_address shard_ticket(struct actor_shard *shard, struct actor_held *
 /* What a ticket that came back stands for. */
 struct actor_held *shard_of_ticket(uint64_t ticket, uint32_t magic);
 uint32_t shard_ticket_magic(uint64_t ticket);
+/* The execution is deleted: whoever looks for it just now finds nothing. */
+void shard_lookups_deleted(struct actor_shard *shard, struct span execution_id);
 /* Frees all that is held: nobody will answer any more. */
 void shard_held_free(struct actor_shard *shard);
 

@@ -160,6 +160,7 @@ static void forget_ended(struct actor_shard *shard, struct asking *asking)
         return;
     }
     struct span id = execution_id_span(&asking->id);
+    shard_lookups_deleted(shard, id);
     record_write(&shard->batch,
                  &(struct proto_record){.kind = PROTO_RECORD_FORGET,
                                         .execution_id = id,
@@ -196,6 +197,7 @@ static void forget(struct actor_shard *shard, struct asking *asking)
                                     .execution_id = execution_id_span(&asking->id)};
     shard_refuse_all(shard, work, &deleted);
     work->forgotten = true;
+    shard_lookups_deleted(shard, execution_id_span(&asking->id));
     shard_conclude(shard, asking->message, asking->remembered, true, deleted_body(shard, asking),
                    work);
     asking_done(asking);
