@@ -365,7 +365,10 @@ static void note_told(struct sim *sim, uint32_t number, struct span body)
 static void look_again(struct sim *sim, struct proto_message *message, uint64_t number)
 {
     (void)message;
-    sim_clients_notice(sim, (uint32_t)number);
+    (void)number;
+    for (uint32_t i = 0; i < sim->clients->count; i++) {
+        sim_clients_notice(sim, i); /* what one has sent may have been for the other */
+    }
 }
 
 /* A get that was overtaken says an older state; the end, once told, is the end. */
