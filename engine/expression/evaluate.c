@@ -226,6 +226,11 @@ static struct expression_value rest_of_arguments(struct expression_evaluation *e
     return expression_builder_list(&rest);
 }
 
+static bool fits(char type, enum expression_type wanted, struct expression_value value)
+{
+    return value.type == wanted || (type == 'd' && value.type == VALUE_DATE_TIME);
+}
+
 /* DMN 1.5 §10.3.2.9.4: a singleton list stands for its item and an item for the list of it. */
 static bool fit_argument(struct expression_evaluation *evaluation, char type,
                          struct expression_value *value)
@@ -234,8 +239,7 @@ static bool fit_argument(struct expression_evaluation *evaluation, char type,
         ['s'] = VALUE_STRING,  ['n'] = VALUE_NUMBER,   ['b'] = VALUE_BOOLEAN, ['l'] = VALUE_LIST,
         ['c'] = VALUE_CONTEXT, ['f'] = VALUE_FUNCTION, ['d'] = VALUE_DATE};
     enum expression_type type_wanted = wanted[(unsigned char)type & 127];
-    if (type_wanted == VALUE_NULL || value->type == type_wanted ||
-        (type == 'd' && value->type == VALUE_DATE_TIME)) {
+    if (type == 'a' || fits(type, type_wanted, *value)) {
         return true;
     }
     if (value->type == VALUE_LIST && value->count == 1) {
@@ -243,10 +247,13 @@ static bool fit_argument(struct expression_evaluation *evaluation, char type,
         bool found = expression_value_at(*value, 0, &item);
         ASSERT(found);
         item = expression_value_read(item);
-        if (item.type == type_wanted) {
+        if (type == 'v' || fits(type, type_wanted, item)) {
             *value = item;
             return true;
         }
+    }
+    if (type == 'v') {
+        return true;
     }
     if (type_wanted == VALUE_LIST && value->type != VALUE_NULL) {
         struct expression_builder single = {.arena = evaluation->arena};

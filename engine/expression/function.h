@@ -22,8 +22,8 @@ struct expression_function {
      * One letter a parameter: s string, n number, b boolean, l list, c context, f function, d date
      * or date and time (null for any of
      * these makes the result null; a list of one item stands for its item, any value for the list
-     * of it), a anything, null included. The last may be '*': one list, or any number of values
-     * that make one; '+': any number of values.
+     * of it), v any value, null included, a list of one standing for its item, a anything. The last
+     * may be '*': one list, or any number of values that make one; '+': any number of values.
      */
     const char *types;
     uint8_t required;       /* parameters that must be given */

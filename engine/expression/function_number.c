@@ -45,10 +45,6 @@ static struct expression_value absolute(struct expression_evaluation *evaluation
                                         const struct expression_value *arguments, uint32_t offset)
 {
     struct expression_value value = arguments[0];
-    struct expression_value item;
-    if (value.type == VALUE_LIST && value.count == 1 && expression_value_at(value, 0, &item)) {
-        value = expression_value_read(item); /* a list of one stands for its item */
-    }
     if (value.type == VALUE_NUMBER) {
         return expression_number_sign(value) < 0 ? expression_number_negate(value) : value;
     }
@@ -192,15 +188,15 @@ const struct expression_function expression_number_functions[] = {
     {"round down", "nn", 2, "n,scale", round_down},
     {"round half up", "nn", 2, "n,scale", round_half_up},
     {"round half down", "nn", 2, "n,scale", round_half_down},
-    {"abs", "a", 1, "number", absolute},
-    {"abs", "a", 1, "n", absolute},
+    {"abs", "v", 1, "number", absolute},
+    {"abs", "v", 1, "n", absolute},
     {"modulo", "nn", 2, "dividend,divisor", modulo},
     {"sqrt", "n", 1, "number", square_root},
     {"exp", "n", 1, "number", exponential},
     {"log", "n", 1, "number", logarithm},
     {"even", "n", 1, "number", is_even},
     {"odd", "n", 1, "number", is_odd},
-    {"number", "saa", 1, "from,grouping separator,decimal separator", to_number},
+    {"number", "svv", 1, "from,grouping separator,decimal separator", to_number},
     {"not", "b", 1, "negand", negation},
     {"is", "aa", 0, "value1,value2", is_same},
     {0},

@@ -54,6 +54,9 @@ Test(range_relation, as_the_standard_says)
         {"coincides([1..5], [1..5])", NULL, "true"},
         {"coincides([1..5), [1..5])", NULL, "false"},
         {"before(point1: 1, point2: 2)", NULL, "true"},
+        {"before(range: [1..2], point: 3)", NULL, "true"},
+        {"before(point: 3, range: [1..2])", NULL, "false"},
+        {"after([3], [1..2])", NULL, "true"}, /* a list of one is its item */
         {"includes(range: [1..2], point: 1)", NULL, "true"},
         {"during(@\"2024-02-29\", [@\"2024-01-01\"..@\"2024-12-31\"])", NULL, "true"},
         {"before(1, \"a\")", NULL, "null @0 cannot relate number to string"},

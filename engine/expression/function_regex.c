@@ -180,8 +180,8 @@ static struct expression_value extract(struct expression_evaluation *evaluation,
 }
 
 const struct expression_function expression_regex_functions[] = {
-    {"matches", "ssa", 2, "input,pattern,flags", matches},
-    {"replace", "sssa", 3, "input,pattern,replacement,flags", replace},
+    {"matches", "ssv", 2, "input,pattern,flags", matches},
+    {"replace", "sssv", 3, "input,pattern,replacement,flags", replace},
     {"split", "ss", 2, "string,delimiter", split},
     {"extract", "ss", 2, "string,pattern", extract},
     {0},

@@ -198,7 +198,7 @@ const struct expression_function expression_string_functions[] = {
     {"contains", "ss", 2, "string,match", contains},
     {"starts with", "ss", 2, "string,match", starts_with},
     {"ends with", "ss", 2, "string,match", ends_with},
-    {"string join", "la", 1, "list,delimiter", join},
+    {"string join", "lv", 1, "list,delimiter", join},
     {"string join", "lass", 4, "list,delimiter,prefix,suffix", join_between},
     {0},
 };

@@ -68,18 +68,10 @@ static bool whole(struct expression_value value, int64_t *out)
     return value.type == VALUE_NUMBER && expression_number_truncate(value, out);
 }
 
-/* A list of one stands for its item (DMN 1.5 §10.3.2.9.4). */
-static struct expression_value single(struct expression_value value)
-{
-    struct expression_value item;
-    bool one = value.type == VALUE_LIST && value.count == 1 && expression_value_at(value, 0, &item);
-    return one ? expression_value_read(item) : value;
-}
-
 static struct expression_value date_of(struct expression_evaluation *evaluation,
                                        const struct expression_value *arguments, uint32_t offset)
 {
-    struct expression_value from = single(arguments[0]);
+    struct expression_value from = arguments[0];
     struct expression_value date;
     if (from.type == VALUE_DATE_TIME || from.type == VALUE_DATE) {
         return (struct expression_value){.type = VALUE_DATE, .as.days = expression_days_of(from)};
@@ -108,7 +100,7 @@ static struct expression_value time_of(struct expression_evaluation *evaluation,
                                        const struct expression_value *arguments, uint32_t offset)
 {
     struct span zone;
-    struct expression_value from = single(arguments[0]);
+    struct expression_value from = arguments[0];
     struct expression_value time;
     bool made = true;
     if (from.type == VALUE_TIME) {
@@ -156,7 +148,7 @@ static struct expression_value date_time_of(struct expression_evaluation *evalua
                                             uint32_t offset)
 {
     struct span zone;
-    struct expression_value from = single(arguments[0]);
+    struct expression_value from = arguments[0];
     struct expression_value value;
     if (from.type == VALUE_DATE_TIME) {
         return from;
@@ -172,8 +164,8 @@ static struct expression_value date_time_of_parts(struct expression_evaluation *
                                                   const struct expression_value *arguments,
                                                   uint32_t offset)
 {
-    struct expression_value date = single(arguments[0]);
-    struct expression_value time = single(arguments[1]);
+    struct expression_value date = arguments[0];
+    struct expression_value time = arguments[1];
     bool has_date = date.type == VALUE_DATE || date.type == VALUE_DATE_TIME;
     struct expression_value value;
     if (has_date && time.type == VALUE_TIME) {
@@ -194,7 +186,7 @@ static struct expression_value duration_of(struct expression_evaluation *evaluat
                                            const struct expression_value *arguments,
                                            uint32_t offset)
 {
-    struct expression_value from = single(arguments[0]);
+    struct expression_value from = arguments[0];
     struct expression_value duration;
     if (from.type == VALUE_MONTHS || from.type == VALUE_DURATION) {
         return from;
@@ -302,13 +294,13 @@ static struct expression_value last_day_of_month(struct expression_evaluation *e
 }
 
 const struct expression_function expression_temporal_functions[] = {
-    {"date", "a", 1, "from", date_of},
+    {"date", "v", 1, "from", date_of},
     {"date", "nnn", 3, "year,month,day", date_of_parts},
-    {"time", "a", 1, "from", time_of},
-    {"time", "nnna", 3, "hour,minute,second,offset", time_of_parts},
-    {"date and time", "a", 1, "from", date_time_of},
-    {"date and time", "aa", 2, "date,time", date_time_of_parts},
-    {"duration", "a", 1, "from", duration_of},
+    {"time", "v", 1, "from", time_of},
+    {"time", "nnnv", 3, "hour,minute,second,offset", time_of_parts},
+    {"date and time", "v", 1, "from", date_time_of},
+    {"date and time", "vv", 2, "date,time", date_time_of_parts},
+    {"duration", "v", 1, "from", duration_of},
     {"years and months duration", "dd", 2, "from,to", months_between},
     {"now", "", 0, "", now},
     {"today", "", 0, "", today},

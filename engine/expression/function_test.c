@@ -46,6 +46,8 @@ Test(feel_function, numbers)
         {"number(\"abc\")", NULL, "null @0 this string is no number"},
         {"abs(\"1\")", NULL, "null @0 argument 1 of abs is string"},
         {"abs([-1])", NULL, "1"},
+        {"abs([@\"-P1D\"])", NULL, "\"P1D\""},
+        {"number(\"1,5\", [\".\"], [\",\"])", NULL, "1.5"},
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
 }

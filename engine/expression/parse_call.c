@@ -145,6 +145,35 @@ static bool fits(const struct expression_function *function, const struct argume
                               : expression_function_takes(function, arguments->count);
 }
 
+static bool in_order(const struct expression_function *function, const struct arguments *arguments)
+{
+    for (uint32_t i = 1; i < arguments->count; i++) {
+        if (expression_function_parameter(function, arguments->items[i - 1].name) >
+            expression_function_parameter(function, arguments->items[i].name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The way to call it that the arguments fit; NULL: none. Of two that differ in the order of the
+ * same names, as before(point, range) and before(range, point), the one that is written. */
+static const struct expression_function *find_way(const struct expression_function *function,
+                                                  const struct arguments *arguments)
+{
+    const struct expression_function *found = NULL;
+    for (const struct expression_function *way = function; way != NULL;
+         way = expression_function_next(way)) {
+        if (fits(way, arguments)) {
+            found = found == NULL ? way : found;
+            if (!arguments->by_name || in_order(way, arguments)) {
+                return way;
+            }
+        }
+    }
+    return found;
+}
+
 /* Why the arguments fit no way to call the function. */
 static const struct expression_node *refuse(struct expression_parser *parser,
                                             const struct expression_function *function,
@@ -172,10 +201,7 @@ static const struct expression_node *call_built_in(struct expression_parser *par
                                                    const struct arguments *arguments,
                                                    uint32_t offset)
 {
-    const struct expression_function *way = function;
-    while (way != NULL && !fits(way, arguments)) {
-        way = expression_function_next(way);
-    }
+    const struct expression_function *way = find_way(function, arguments);
     if (parser->result != RESULT_OK) {
         return NULL;
     }
