@@ -79,6 +79,9 @@ Test(type, says_whether_a_value_is_of_it)
         {"(function(x) x) instance of function<number>->Any", NULL, "true"},
         {"(function(x, y) x) instance of function<number>->Any", NULL, "false"},
         {"(function(x: string) x) instance of function<number>->Any", NULL, "false"},
+        {"substring instance of function<string, number>->string", NULL, "true"},
+        {"substring instance of function<string>->string", NULL, "false"},
+        {"date instance of function<number, number, number>->date", NULL, "true"},
         {"items instance of list<number>", "{\"items\": [1, 2.5]}", "true"},
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);

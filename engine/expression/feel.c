@@ -58,7 +58,8 @@ static struct expression_value project(struct expression_evaluation *evaluation,
     struct expression_value item;
     while (expression_walk_item(&walk, &item) && expression_pay(evaluation, 1)) {
         struct expression_value value;
-        bool found = follow(evaluation, item, key, depth + 1, &value);
+        bool found = item.type == VALUE_CONTEXT ? find_entry(evaluation, item, key, &value)
+                                                : follow(evaluation, item, key, depth + 1, &value);
         expression_builder_add(&projected, found ? value : expression_null());
     }
     return expression_builder_list(&projected);

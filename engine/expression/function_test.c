@@ -66,6 +66,9 @@ Test(feel_function, strings)
         {"string length(\"añ€😀\")", NULL, "4"},
         {"upper case(\"aé ß ω я\")", NULL, "\"AÉ SS Ω Я\""},
         {"lower case(\"AÉ Σ Я\")", NULL, "\"aé σ я\""},
+        {"upper case(\"z{é\uFB03 \u00FF\u2D00\")", NULL, "\"Z{ÉFFI \u0178\u10A0\""},
+        {"lower case(\"\u1E9E\u0130\u10A0 AZ@[\")", NULL, "\"ßi\u0307\u2D00 az@[\""},
+        {"upper case(\"\U00010428\")", NULL, "\"\U00010400\""},
         {"substring(\"foobar\", 3.8)", NULL, "\"obar\""}, /* positions lose their fractions */
         {"sublist([1, 2, 3], 2.5, 1.9)", NULL, "[2]"},
         {"substring(\"foobar\", 3)", NULL, "\"obar\""},

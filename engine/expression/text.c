@@ -150,10 +150,27 @@ static uint32_t change_case(uint32_t point, bool to_upper, uint32_t out[3])
     return 1;
 }
 
+/* Letters of ASCII, into as many bytes; where there are others, how far it came. */
+static size_t map_ascii(struct span text, bool to_upper, uint8_t *out)
+{
+    uint8_t first = to_upper ? 'a' : 'A';
+    size_t at = 0;
+    for (; at < text.count && text.bytes[at] < 0x80; at++) {
+        uint8_t byte = text.bytes[at];
+        out[at] = (uint8_t)(byte - first) < 26 ? byte ^ 0x20 : byte;
+    }
+    return at;
+}
+
 static struct span map_case(struct arena *arena, struct span text, bool to_upper)
 {
-    struct expression_buffer out = {.arena = arena};
-    for (size_t offset = 0; offset < text.count && !arena->overflowed;) {
+    uint8_t *bytes = arena_alloc(arena, text.count);
+    if (bytes == NULL) {
+        return SPAN_EMPTY;
+    }
+    struct expression_buffer out = {.arena = arena, .bytes = bytes, .capacity = text.count};
+    out.count = map_ascii(text, to_upper, bytes);
+    for (size_t offset = out.count; offset < text.count && !arena->overflowed;) {
         uint32_t points[3];
         uint32_t count = change_case(expression_text_decode(text, &offset), to_upper, points);
         for (uint32_t i = 0; i < count; i++) {

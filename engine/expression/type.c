@@ -248,7 +248,11 @@ static bool function_conforms(const struct expression_closure *closure,
                               const struct expression_type_tree *type)
 {
     if (closure->literal == NULL) {
-        return strlen(closure->function->types) == type->member_count;
+        const struct expression_function *way = closure->function;
+        while (way != NULL && !expression_function_takes(way, type->member_count)) {
+            way = expression_function_next(way);
+        }
+        return way != NULL;
     }
     const struct expression_node *literal = closure->literal;
     bool conforms = literal->as.keys.count == type->member_count && type->element->form == TYPE_ANY;
