@@ -22,6 +22,8 @@ static int set_options(nng_socket socket);
 static int dial(struct client_link *link, const char *url, const struct transport_tls *tls);
 static int set_tls(nng_dialer dialer, const struct transport_tls *tls);
 static uint64_t count_of(nng_stat *dialer, const char *name);
+static bool is_dialing_websocket(const struct client_link *link);
+static void stop_dialing(const struct client_link *link);
 
 enum result client_link_open(const char *url, const struct transport_tls *tls,
                              struct client_link **out, char error[256])
@@ -71,6 +73,7 @@ static int dial(struct client_link *link, const char *url, const struct transpor
 {
     int code = nng_dialer_create(&link->dialer, link->socket, url);
     link->is_tls = transport_url_is_tls(url);
+    link->is_websocket = strncmp(url, "ws", 2) == 0;
     if (code == 0 && link->is_tls) {
         code = set_tls(link->dialer, tls);
     } else if (code == 0 && strncmp(url, "tcp", 3) == 0) {
@@ -121,9 +124,33 @@ void client_link_leave(struct client_link *link)
     uint32_t before = atomic_fetch_sub(&link->holders, 1);
     ASSERT(before > 0);
     if (before == 1) {
-        (void)transport_socket_close(link->socket, CLOSE_WAIT_MS);
+        if (is_dialing_websocket(link)) {
+            stop_dialing(link);
+        } else {
+            (void)transport_socket_close(link->socket, CLOSE_WAIT_MS);
+        }
         free(link);
     }
+}
+
+/* NNG 1.5.2 ends the process ("appending node already on a list") when it closes a dialer of
+ * websockets while a try to connect fails. */
+static bool is_dialing_websocket(const struct client_link *link)
+{
+    nng_stat *all = NULL;
+    if (!link->is_websocket || nng_stats_get(&all) != 0) {
+        return false;
+    }
+    bool dialing = count_of(nng_stat_find_dialer(all, link->dialer), "pipes") == 0;
+    nng_stats_free(all);
+    return dialing;
+}
+
+/* The try under way ends, no other follows; the socket stays until the process ends. */
+static void stop_dialing(const struct client_link *link)
+{
+    (void)nng_dialer_set_ms(link->dialer, NNG_OPT_RECONNMINT, INT32_MAX);
+    (void)nng_dialer_set_ms(link->dialer, NNG_OPT_RECONNMAXT, INT32_MAX);
 }
 
 uint64_t client_now_ms(void)

@@ -19,6 +19,7 @@ struct client_link {
     nng_socket socket;
     nng_dialer dialer;
     bool is_tls;
+    bool is_websocket;
     _Atomic uint32_t holders;       /* the last to leave closes it */
     _Atomic uint64_t progressed_ms; /* when it was opened, or has taken a request last */
 };
@@ -33,7 +34,7 @@ bool client_link_is_denied(const struct client_link *link);
 /* For somebody else too: by a holder, or under the lock that a holder's pointer is read under. */
 void client_link_hold(struct client_link *link);
 /* The last one out closes the socket, which ends what is under way on it, and waits for that, but
- * not for long. */
+ * not for long. (A websocket that has no connection is only kept from dialing on.) */
 void client_link_leave(struct client_link *link);
 
 /* The monotonic clock of this folder. */
