@@ -227,7 +227,7 @@ static struct expression_value today(struct expression_evaluation *evaluation,
 
 static int64_t first_of_year(int32_t year)
 {
-    return engine_date_to_days((struct engine_date){year, 1, 1});
+    return date_to_days((struct date){year, 1, 1});
 }
 
 static struct expression_value day_of_year(struct expression_evaluation *evaluation,
@@ -237,7 +237,7 @@ static struct expression_value day_of_year(struct expression_evaluation *evaluat
     int64_t days = expression_days_of(arguments[0]);
     (void)evaluation;
     (void)offset;
-    return expression_integer(days - first_of_year(engine_date_of_days(days).year) + 1);
+    return expression_integer(days - first_of_year(date_of_days(days).year) + 1);
 }
 
 static struct expression_value day_of_week(struct expression_evaluation *evaluation,
@@ -262,7 +262,7 @@ static struct expression_value month_of_year(struct expression_evaluation *evalu
     (void)evaluation;
     (void)offset;
     return expression_string(
-        span_text(names[engine_date_of_days(expression_days_of(arguments[0])).month - 1]));
+        span_text(names[date_of_days(expression_days_of(arguments[0])).month - 1]));
 }
 
 /* ISO 8601: a week belongs to the year that has its Thursday. */
@@ -275,8 +275,7 @@ static struct expression_value week_of_year(struct expression_evaluation *evalua
     int64_t thursday = days - from_monday + 3;
     (void)evaluation;
     (void)offset;
-    return expression_integer((thursday - first_of_year(engine_date_of_days(thursday).year)) / 7 +
-                              1);
+    return expression_integer((thursday - first_of_year(date_of_days(thursday).year)) / 7 + 1);
 }
 
 /* Camunda's. */
@@ -285,11 +284,11 @@ static struct expression_value last_day_of_month(struct expression_evaluation *e
                                                  uint32_t offset)
 {
     int64_t days = expression_days_of(arguments[0]);
-    struct engine_date date = engine_date_of_days(days);
+    struct date date = date_of_days(days);
     struct expression_value last = {.type = VALUE_DATE};
     (void)evaluation;
     (void)offset;
-    last.as.days = days + engine_date_days_in_month(date.year, date.month) - date.day;
+    last.as.days = days + date_days_in_month(date.year, date.month) - date.day;
     return last;
 }
 

@@ -24,11 +24,11 @@ bool expression_date_make(int64_t year, int64_t month, int64_t day, struct expre
     if (year < -YEAR_MAX || year > YEAR_MAX || month < 1 || month > 12 || day < 1 || day > 31) {
         return false;
     }
-    struct engine_date date = {(int32_t)year, (uint8_t)month, (uint8_t)day};
-    if (!engine_date_is_valid(date)) {
+    struct date date = {(int32_t)year, (uint8_t)month, (uint8_t)day};
+    if (!date_is_valid(date)) {
         return false;
     }
-    *out = (struct expression_value){.type = VALUE_DATE, .as.days = engine_date_to_days(date)};
+    *out = (struct expression_value){.type = VALUE_DATE, .as.days = date_to_days(date)};
     return true;
 }
 
@@ -221,7 +221,7 @@ static bool date_property(struct expression_value value, struct span name,
                           struct expression_value *out)
 {
     int64_t days = expression_days_of(value);
-    struct engine_date date = engine_date_of_days(days);
+    struct date date = date_of_days(days);
     if (span_is(name, "year")) {
         *out = expression_integer(date.year);
     } else if (span_is(name, "month")) {

@@ -58,14 +58,14 @@ static bool duration_is_valid(struct expression_value duration)
 static bool add_months(struct expression_value value, int64_t months, struct expression_value *out)
 {
     int64_t days = expression_days_of(value);
-    struct engine_date date = engine_date_of_days(days);
+    struct date date = date_of_days(days);
     int64_t count = (int64_t)date.year * 12 + date.month - 1 + months;
     int64_t year = count / 12 - (count % 12 < 0);
     uint8_t month = (uint8_t)(count - year * 12 + 1);
     if (year < INT32_MIN || year > INT32_MAX) {
         return false;
     }
-    uint8_t last = engine_date_days_in_month((int32_t)year, month);
+    uint8_t last = date_days_in_month((int32_t)year, month);
     struct expression_value moved;
     if (!expression_date_make(year, month, date.day < last ? date.day : last, &moved)) {
         return false;
@@ -255,8 +255,8 @@ bool expression_temporal_divide(struct expression_value a, struct expression_val
 
 int64_t expression_months_between(struct expression_value from, struct expression_value to)
 {
-    struct engine_date first = engine_date_of_days(expression_days_of(from));
-    struct engine_date last = engine_date_of_days(expression_days_of(to));
+    struct date first = date_of_days(expression_days_of(from));
+    struct date last = date_of_days(expression_days_of(to));
     int64_t months = ((int64_t)last.year - first.year) * 12 + last.month - first.month;
     if (months > 0 && last.day < first.day) {
         return months - 1;

@@ -264,7 +264,7 @@ static void put_number(struct writer *writer, int64_t number, int width)
 
 static void put_date(struct writer *writer, int64_t days)
 {
-    struct engine_date date = engine_date_of_days(days);
+    struct date date = date_of_days(days);
     if (date.year < 0) {
         put(writer, '-');
     }

@@ -6,24 +6,12 @@
 #ifndef ENGINE_TIME_CALENDAR_H
 #define ENGINE_TIME_CALENDAR_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "proto/base/date.h"
 
 #define CALENDAR_LEAST_MS (-62135596800000) /* 0001-01-01T00:00:00.000Z */
 #define CALENDAR_MOST_MS  253402300799999   /* 9999-12-31T23:59:59.999Z */
 #define CALENDAR_DAY_MS   86400000
 
-struct engine_date {
-    int32_t year;
-    uint8_t month; /* 1..12 */
-    uint8_t day;   /* 1..31 */
-};
-
-bool engine_date_is_valid(struct engine_date date);
-uint8_t engine_date_days_in_month(int32_t year, uint8_t month);
-/* Days since 1970-01-01 and back. */
-int64_t engine_date_to_days(struct engine_date date);
-struct engine_date engine_date_of_days(int64_t days);
 /* 0 (Sunday) to 6, of days since 1970-01-01. */
 unsigned engine_weekday_of_days(int64_t days);
 

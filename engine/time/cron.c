@@ -35,9 +35,9 @@ static uint8_t special_day(const struct engine_cron *cron, int64_t first_of_mont
     return (uint8_t)day;
 }
 
-static bool matches_day(const struct engine_cron *cron, struct engine_date date, int64_t days)
+static bool matches_day(const struct engine_cron *cron, struct date date, int64_t days)
 {
-    uint8_t days_in_month = engine_date_days_in_month(date.year, date.month);
+    uint8_t days_in_month = date_days_in_month(date.year, date.month);
     bool is_special = cron->last_day || cron->nearest_weekday;
     bool by_month = is_special ? special_day(cron, days - date.day + 1, days_in_month) == date.day
                                : (cron->days >> date.day & 1) != 0;
@@ -49,20 +49,20 @@ static bool matches_day(const struct engine_cron *cron, struct engine_date date,
     return (!cron->last_weekday || is_last) && (cron->nth_weekday == 0 || is_nth);
 }
 
-static int64_t first_of_next_month(struct engine_date date)
+static int64_t first_of_next_month(struct date date)
 {
     date.year += date.month == 12;
     date.month = date.month == 12 ? 1 : (uint8_t)(date.month + 1);
     date.day = 1;
-    return engine_date_to_days(date);
+    return date_to_days(date);
 }
 
 /* The first matching day at or behind `from`; INT64_MAX: none. */
 static int64_t find_day(const struct engine_cron *cron, int64_t from)
 {
-    struct engine_date date = engine_date_of_days(from);
+    struct date date = date_of_days(from);
     int32_t last_year = date.year + CYCLE_YEARS < 9999 ? date.year + CYCLE_YEARS : 9999;
-    for (int64_t days = from; date.year <= last_year; date = engine_date_of_days(days)) {
+    for (int64_t days = from; date.year <= last_year; date = date_of_days(days)) {
         if ((cron->months >> date.month & 1) == 0) {
             days = first_of_next_month(date);
         } else if (matches_day(cron, date, days)) {

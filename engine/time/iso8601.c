@@ -252,11 +252,11 @@ static bool take_date(struct span *text, int64_t *unix_ms)
         !take(text, '-') || !take_digits(text, 2, &day)) {
         return false;
     }
-    struct engine_date date = {(int32_t)year, (uint8_t)month, (uint8_t)day};
-    if (year == 0 || !engine_date_is_valid(date)) {
+    struct date date = {(int32_t)year, (uint8_t)month, (uint8_t)day};
+    if (year == 0 || !date_is_valid(date)) {
         return false;
     }
-    *unix_ms = engine_date_to_days(date) * CALENDAR_DAY_MS;
+    *unix_ms = date_to_days(date) * CALENDAR_DAY_MS;
     return true;
 }
 

@@ -281,18 +281,18 @@ enum result engine_zone_parse(struct span content, struct arena *arena, struct e
 
 static int64_t day_in_year(const struct engine_zone_day *day, int32_t year)
 {
-    int64_t first = engine_date_to_days((struct engine_date){year, 1, 1});
-    bool is_leap = engine_date_days_in_month(year, 2) == 29;
+    int64_t first = date_to_days((struct date){year, 1, 1});
+    bool is_leap = date_days_in_month(year, 2) == 29;
     if (day->kind == ENGINE_ZONE_ORDINAL) {
         return first + day->day;
     }
     if (day->kind == ENGINE_ZONE_JULIAN) {
         return first + day->day - 1 + (is_leap && day->day >= 60);
     }
-    int64_t month = engine_date_to_days((struct engine_date){year, day->month, 1});
+    int64_t month = date_to_days((struct date){year, day->month, 1});
     unsigned weekday = engine_weekday_of_days(month);
     int64_t at = month + (day->weekday + 7u - weekday) % 7 + (day->week - 1) * 7;
-    return at >= month + engine_date_days_in_month(year, day->month) ? at - 7 : at;
+    return at >= month + date_days_in_month(year, day->month) ? at - 7 : at;
 }
 
 /* Begin and end of summer time in the year of an instant and its neighbours, in order of time. */
@@ -302,7 +302,7 @@ static void list_rule_changes(const struct engine_zone *zone, int64_t unix_s,
                               struct engine_zone_change changes[RULE_CHANGES])
 {
     int64_t day = unix_s / DAY_S - (unix_s % DAY_S < 0);
-    int32_t year = engine_date_of_days(day).year;
+    int32_t year = date_of_days(day).year;
     for (int32_t i = 0; i < RULE_YEARS; i++) {
         int64_t begin = day_in_year(&zone->summer_begin, year - 1 + i) * DAY_S +
                         zone->summer_begin.time_s - zone->standard_s;

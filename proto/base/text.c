@@ -4,6 +4,7 @@
 #include "proto/base/text.h"
 
 #include "proto/base/assert.h"
+#include "proto/base/date.h"
 
 enum { MS_PER_SECOND = 1000, SECONDS_PER_DAY = 86400, DISTANCE_BYTES_MAX = 64 };
 
@@ -35,51 +36,6 @@ size_t text_utf8_valid_count(struct span span)
         }
     }
     return span.count;
-}
-
-struct date {
-    int64_t year;
-    unsigned month; /* 1..12 */
-    unsigned day;   /* 1..31 */
-};
-
-/*
- * Proleptic Gregorian calendar, days since 1970-01-01, by eras of 400 years that begin on March 1st
- * (Hinnant, "chrono-compatible low-level date algorithms").
- */
-static int64_t days_of_date(struct date date)
-{
-    int64_t year = date.year - (date.month <= 2);
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t year_of_era = year - era * 400;
-    int64_t shifted_month = (int64_t)date.month + (date.month > 2 ? -3 : 9);
-    int64_t day_of_year = (153 * shifted_month + 2) / 5 + (int64_t)date.day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    return era * 146097 + day_of_era - 719468;
-}
-
-static struct date date_of_days(int64_t days)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t shifted_month = (5 * day_of_year + 2) / 153;
-    unsigned month = (unsigned)(shifted_month < 10 ? shifted_month + 3 : shifted_month - 9);
-    return (struct date){
-        .year = year_of_era + era * 400 + (month <= 2),
-        .month = month,
-        .day = (unsigned)(day_of_year - (153 * shifted_month + 2) / 5 + 1),
-    };
-}
-
-static unsigned days_in_month(int64_t year, unsigned month)
-{
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 && leap ? 29 : days[month - 1];
 }
 
 static char *put_digits(char *next, uint64_t number, unsigned width)
@@ -150,15 +106,13 @@ static char take_one_of(struct span *text, const char *choices)
 
 static bool take_date(struct span *text, struct date *date)
 {
-    unsigned year;
-    if (!take_digits(text, 4, &year) || !take_one_of(text, "-") ||
-        !take_digits(text, 2, &date->month) || !take_one_of(text, "-") ||
-        !take_digits(text, 2, &date->day)) {
+    unsigned year, month, day;
+    if (!take_digits(text, 4, &year) || !take_one_of(text, "-") || !take_digits(text, 2, &month) ||
+        !take_one_of(text, "-") || !take_digits(text, 2, &day)) {
         return false;
     }
-    date->year = year;
-    return date->month >= 1 && date->month <= 12 && date->day >= 1 &&
-           date->day <= days_in_month(year, date->month);
+    *date = (struct date){(int32_t)year, (uint8_t)month, (uint8_t)day};
+    return date_is_valid(*date);
 }
 
 /* "23:59:60" is legal (a leap second) and counts as the first second after it. */
@@ -207,7 +161,7 @@ enum result text_parse_time(struct span text, int64_t *unix_ms)
         !take_offset(&text, &offset_ms) || text.count != 0) {
         return RESULT_INVALID;
     }
-    *unix_ms = days_of_date(date) * SECONDS_PER_DAY * (int64_t)MS_PER_SECOND + clock_ms - offset_ms;
+    *unix_ms = date_to_days(date) * SECONDS_PER_DAY * (int64_t)MS_PER_SECOND + clock_ms - offset_ms;
     return RESULT_OK;
 }
 

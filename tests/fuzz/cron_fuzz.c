@@ -13,7 +13,7 @@ static bool matches_clock(const struct engine_cron *cron, int64_t local_s)
 {
     int64_t day = local_s / 86400 - (local_s % 86400 < 0);
     int64_t second = local_s - day * 86400;
-    struct engine_date date = engine_date_of_days(day);
+    struct date date = date_of_days(day);
     return (cron->months >> date.month & 1) != 0 && (cron->hours >> second / 3600 & 1) != 0 &&
            (cron->minutes >> second / 60 % 60 & 1) != 0 && (cron->seconds >> second % 60 & 1) != 0;
 }
