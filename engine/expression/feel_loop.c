@@ -213,11 +213,13 @@ static enum expression_truth passes(struct expression_evaluation *evaluation,
                                     struct expression_value value,
                                     const struct expression_node *node)
 {
-    struct expression_value test = expression_operand(evaluation, node);
+    bool compares = node->kind == NODE_FEEL_TEST;
+    struct expression_value test =
+        expression_operand(evaluation, compares ? node->children[0] : node);
     if (node->kind == NODE_FEEL_ASK) {
         return expression_is_true(test) ? TRUTH_TRUE : TRUTH_FALSE;
     }
-    if (node->kind == NODE_FEEL_TEST) {
+    if (compares) {
         enum expression_truth equal = expression_equal(evaluation, value, test);
         if (equal == TRUTH_UNKNOWN || (node->flags & NODE_UNEQUAL) == 0) {
             return equal;

@@ -78,9 +78,25 @@ struct expression_value expression_feel_between(struct expression_evaluation *ev
     return expression_truth(truth);
 }
 
-/* The operand of "= x" or "!= x"; only `in` looks at the test around it. */
+/* "(= x)" by itself is the range that holds nothing else; what "(!= x)" holds is none. `in` looks
+ * at the operands. */
 struct expression_value expression_feel_test(struct expression_evaluation *evaluation,
                                              const struct expression_node *node)
+{
+    struct expression_range *range = arena_alloc(evaluation->arena, sizeof *range);
+    struct expression_value end = expression_operand(evaluation, node->children[0]);
+    if ((node->flags & NODE_UNEQUAL) != 0) {
+        return expression_warn(evaluation, node->offset, "\"!=\" by itself is no range");
+    }
+    if (range == NULL) {
+        return expression_fail(evaluation, RESULT_LIMIT, node->offset, "out of memory");
+    }
+    *range = (struct expression_range){end, end, true, true};
+    return (struct expression_value){.type = VALUE_RANGE, .as.range = range};
+}
+
+struct expression_value expression_feel_ask(struct expression_evaluation *evaluation,
+                                            const struct expression_node *node)
 {
     return expression_evaluate(evaluation, node->children[0]);
 }

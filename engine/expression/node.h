@@ -30,7 +30,7 @@
     X(FEEL_BETWEEN, expression_feel_between) /* child between child and child */                   \
     X(FEEL_IN, expression_feel_in)           /* child in children */                               \
     X(FEEL_TEST, expression_feel_test)       /* "= child" or "!= child" after `in` */              \
-    X(FEEL_ASK, expression_feel_test)        /* a unary test with "?" in it: passed when true */   \
+    X(FEEL_ASK, expression_feel_ask)         /* a unary test with "?" in it: passed when true */   \
     X(FEEL_UNARY, expression_feel_unary)     /* "?" passes one of children; NODE_NEGATED: none */  \
     X(FEEL_IF, expression_feel_if)           /* condition, then, else */                           \
     X(FEEL_FOR, expression_feel_for)         /* (low, high or NULL) per as.keys, then the body */  \

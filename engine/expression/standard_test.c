@@ -733,7 +733,7 @@ Test(feel_standard, grammar)
         {"1 instance of number", "true"},
         {"null instance of number", "false"},
         {"[1] instance of list<string>", "false"},
-        {"(function() 1) instance of function<>->number", "false"},
+        {"(function() 1) instance of function<>->number", "true"},
         {"1 /* comment */ + 1 // end", "2"},
         {"not(1 in [2..3])", "true"},
         {"no such function(1)", "null"},

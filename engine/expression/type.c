@@ -242,8 +242,28 @@ static bool type_fits(const struct expression_type_tree *given,
             given->about == wanted->about);
 }
 
-/* As many parameters, each taking what the type hands in. What a function gives is not known before
- * it is called, unless Any is asked for. */
+/* What a literal gives, as far as its body says so by itself: a constant, or a parameter. */
+static bool result_conforms(const struct expression_node *literal,
+                            const struct expression_type_tree *type)
+{
+    const struct expression_node *body = literal->children[0];
+    if (type->form == TYPE_ANY) {
+        return true;
+    }
+    if (body->kind == NODE_CONSTANT) {
+        return type->form == TYPE_PLAIN && type->plain == body->as.constant.type;
+    }
+    for (uint32_t i = 0; body->kind == NODE_FEEL_NAME && i < literal->as.keys.count; i++) {
+        if (span_equal(body->as.name.text, literal->as.keys.texts[i])) {
+            const struct expression_type_tree *given = literal->as.keys.types[i];
+            return given != NULL && type_fits(given, type);
+        }
+    }
+    return false;
+}
+
+/* As many parameters, each taking what the type hands in. What a function gives is seldom
+ * known before it is called. */
 static bool function_conforms(const struct expression_closure *closure,
                               const struct expression_type_tree *type)
 {
@@ -255,7 +275,8 @@ static bool function_conforms(const struct expression_closure *closure,
         return way != NULL;
     }
     const struct expression_node *literal = closure->literal;
-    bool conforms = literal->as.keys.count == type->member_count && type->element->form == TYPE_ANY;
+    bool conforms =
+        literal->as.keys.count == type->member_count && result_conforms(literal, type->element);
     for (uint32_t i = 0; conforms && i < type->member_count; i++) {
         conforms = type_fits(type->members[i], literal->as.keys.types[i]);
     }
