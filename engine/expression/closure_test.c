@@ -44,7 +44,9 @@ Test(closure, is_called_with_its_arguments)
 Test(closure, may_be_a_built_in_function)
 {
     static const struct row rows[] = {
-        {"for f in [floor, ceiling] return f(1.5)", NULL, "[1,2]"},
+        {"{f: floor, r: for g in [f] return g(1.5)}.r", NULL, "[1]"},
+        {"{each: function(l, f) for x in l return f(x), r: each([1.5, 2.5], floor)}.r", NULL,
+         "[1,2]"},
         {"{f: substring, r: f(\"abc\", 2)}.r", NULL, "\"bc\""},
         {"{f: substring, r: f(start position: 2, string: \"abc\")}.r", NULL, "\"bc\""},
         {"{f: date, r: f(year: 2024, month: 2, day: 29)}.r", NULL, "\"2024-02-29\""},
@@ -52,6 +54,7 @@ Test(closure, may_be_a_built_in_function)
         {"{f: substring, r: f(string: \"abc\")}.r", NULL,
          "null @18 the function has other parameters"},
         {"mode = null", NULL, "true"}, /* a name that nobody knows */
+        {"[date, time, \"x\"][item != null]", NULL, "[\"x\"]"},
     };
     ROWS_CHECK(rows, ENGINE_DIALECT_FEEL);
 }

@@ -232,7 +232,6 @@ static const struct expression_node *list_or_range(struct expression_parser *par
             if (items.count == 0 && expression_parser_accept(parser, TOKEN_DOTS)) {
                 return rest_of_range(parser, offset, item, NODE_LOW_INCLUDED);
             }
-            item = expression_feel_function_name(parser, item);
             expression_parser_add(parser, &items, item);
         } while (expression_parser_accept(parser, TOKEN_COMMA));
         expression_parser_expect(parser, TOKEN_CLOSE_LIST, "\"]\"");
