@@ -169,6 +169,13 @@ Test(boxed, a_function_sees_what_stands_around_it)
                           RESULT("<invocation>" L("f")
                                      BIND("x", L("\"2024-02-29\"")) "</invocation>") "</context>")),
          "2024"},
+        {MODEL(D("d", KNOWS("f") "<invocation><literalExpression typeRef='number'><text>f</text>"
+                                 "</literalExpression><binding><parameter name='x'/></binding>"
+                                 "</invocation>") BKM("f", P("x") L("[x, 1]"))),
+         "[null,1]"},
+        {MODEL(D("d", "<invocation>" L("date") BIND("year", L("2024")) BIND("month", L("2"))
+                          BIND("day", L("29")) "</invocation>")),
+         "\"2024-02-29\""},
         {MODEL(D("d", "<context>" ENTRY(
                           "sum of",
                           "<functionDefinition>" P("k") L(

@@ -385,27 +385,60 @@ Test(dmn, input_data_and_the_parts_of_knowledge_models_have_declared_types)
 
 Test(dmn, values_that_a_type_allows_are_its_order)
 {
-    static const char
-        text[] =
-            MODEL("<itemDefinition name='tRisk'><typeRef>string</typeRef><allowedValues>" TEXT("\"h"
-                                                                                               "igh"
-                                                                                               "\","
-                                                                                               " \""
-                                                                                               "low"
-                                                                                               "\","
-                                                                                               " \""
-                                                                                               "non"
-                                                                                               "e"
-                                                                                               "\"") "</allowedValues></itemDefinition>" DECISION(
-                "d",
-                "<decisionTable hitPolicy='OUTPUT ORDER'>" INPUT(
-                    "x") "<output "
-                         "typeRef='tRisk'><defaultOutputEntry>" TEXT(
-                             "\"unheard of\"") "</defaultOutputEntry></output>" RULE(TEST("&gt; 0")
-                                                                                         OUT("\"non"
-                                                                                             "e\""))
-                             RULE(TEST("&gt; 1") OUT("\"low\""))
-                                 RULE(TEST("&gt; 2") OUT("\"high\"")) "</decisionTable>"));
+    static const char text[] =
+        MODEL("<itemDefinition name='tRisk'><typeRef>string</typeRef><allowedValues>" TEXT(
+            "\"h"
+            "igh"
+            "\","
+            " \""
+            "low"
+            "\","
+            " \""
+            "non"
+            "e"
+            "\"") "</allowedValues></itemDefinition>" DECISION("d",
+                                                               "<decisionTable "
+                                                               "hitPolicy='OUTPUT "
+                                                               "ORDER'>" INPUT(
+                                                                   "x") "<output "
+                                                                        "typeRef='tRisk'><"
+                                                                        "defaultOutputEntry"
+                                                                        ">" TEXT(
+                                                                            "\"unheard"
+                                                                            " of\"") "</"
+                                                                                     "defaultOutput"
+                                                                                     "Entry></"
+                                                                                     "output>" RULE(TEST("&gt; 0")
+                                                                                                        OUT("\"non"
+                                                                                                            "e\""))
+                                                                                         RULE(
+                                                                                             TEST(
+                                                                                                 "&"
+                                                                                                 "g"
+                                                                                                 "t"
+                                                                                                 ";"
+                                                                                                 " "
+                                                                                                 "1")
+                                                                                                 OUT("\"low"
+                                                                                                     "\""))
+                                                                                             RULE(TEST("&gt; 2") OUT(
+                                                                                                 "\"high"
+                                                                                                 "\"")) "<"
+                                                                                                        "/"
+                                                                                                        "d"
+                                                                                                        "e"
+                                                                                                        "c"
+                                                                                                        "i"
+                                                                                                        "s"
+                                                                                                        "i"
+                                                                                                        "o"
+                                                                                                        "n"
+                                                                                                        "T"
+                                                                                                        "a"
+                                                                                                        "b"
+                                                                                                        "l"
+                                                                                                        "e"
+                                                                                                        ">"));
     static const struct row rows[] = {
         {"{\"x\": 3}", "[\"high\",\"low\",\"none\"]"},
         {"{\"x\": 2}", "[\"low\",\"none\"]"},
@@ -441,66 +474,66 @@ Test(dmn, members_may_have_signs_and_keywords_in_their_names)
 
 Test(dmn, a_knowledge_model_calls_itself)
 {
-    static const char text[] =
-        MODEL(DECISION(
-            "d",
-            KNOWS("f") KNOWS("g")
-                LITERAL("[factorial(x), g(x)]")) "<businessKnowledgeModel id='f' "
-                                                 "name='factorial'>" KNOWS("f") "<encapsulatedLogic"
-                                                                                ">"
-                                                                                "<formalParameter "
-                                                                                "name='n' "
-                                                                                "typeRef='number'/"
-                                                                                ">" LITERAL(
-                                                                                    "if n &lt;= 1 "
-                                                                                    "then 1 else n "
-                                                                                    "* factorial(n "
-                                                                                    "- 1)") "</"
-                                                                                            "encaps"
-                                                                                            "ulated"
-                                                                                            "Logic>"
-                                                                                            "</"
-                                                                                            "busine"
-                                                                                            "ssKnow"
-                                                                                            "ledgeM"
-                                                                                            "odel>"
-                                                                                            "<busin"
-                                                                                            "essKno"
-                                                                                            "wledge"
-                                                                                            "Model "
-                                                                                            "id='g'"
-                                                                                            " name="
-                                                                                            "'g'><"
-                                                                                            "encaps"
-                                                                                            "ulated"
-                                                                                            "Logic>"
-                                                                                            "<forma"
-                                                                                            "lParam"
-                                                                                            "eter "
-                                                                                            "name='"
-                                                                                            "n'/"
-                                                                                            ">" LITERAL(
-                                                                                                "if"
-                                                                                                " n"
-                                                                                                " &"
-                                                                                                "lt"
-                                                                                                ";="
-                                                                                                " 1"
-                                                                                                " t"
-                                                                                                "he"
-                                                                                                "n "
-                                                                                                "1 "
-                                                                                                "el"
-                                                                                                "se"
-                                                                                                " n"
-                                                                                                " +"
-                                                                                                " g"
-                                                                                                "(n"
-                                                                                                ": "
-                                                                                                "n "
-                                                                                                "- "
-                                                                                                "1"
-                                                                                                ")") "</encapsulatedLogic></businessKnowledgeModel>");
+    static const char text[] = MODEL(DECISION(
+        "d", KNOWS("f") KNOWS("g") LITERAL(
+                 "[factorial(x), g(x)]")) "<businessKnowledgeModel id='f' "
+                                          "name='factorial'>" KNOWS(
+                                              "f") "<encapsulatedLogic"
+                                                   ">"
+                                                   "<formalParameter "
+                                                   "name='n' "
+                                                   "typeRef='number'/"
+                                                   ">" LITERAL(
+                                                       "if n &lt;= 1 "
+                                                       "then 1 else n "
+                                                       "* factorial(n "
+                                                       "- 1)") "</"
+                                                               "encaps"
+                                                               "ulated"
+                                                               "Logic>"
+                                                               "</"
+                                                               "busine"
+                                                               "ssKnow"
+                                                               "ledgeM"
+                                                               "odel>"
+                                                               "<busin"
+                                                               "essKno"
+                                                               "wledge"
+                                                               "Model "
+                                                               "id='g'"
+                                                               " name="
+                                                               "'g'><"
+                                                               "encaps"
+                                                               "ulated"
+                                                               "Logic>"
+                                                               "<forma"
+                                                               "lParam"
+                                                               "eter "
+                                                               "name='"
+                                                               "n'/"
+                                                               ">" LITERAL(
+                                                                   "if"
+                                                                   " n"
+                                                                   " &"
+                                                                   "lt"
+                                                                   ";="
+                                                                   " 1"
+                                                                   " t"
+                                                                   "he"
+                                                                   "n "
+                                                                   "1 "
+                                                                   "el"
+                                                                   "se"
+                                                                   " n"
+                                                                   " +"
+                                                                   " g"
+                                                                   "(n"
+                                                                   ": "
+                                                                   "n "
+                                                                   "- "
+                                                                   "1"
+                                                                   ")") "</encapsulatedLogic></"
+                                                                        "businessKnowledgeModel>");
     static const struct row rows[] = {{"{\"x\": 5}", "[120,15]"}};
     CHECK_ROWS(read_model(text), rows);
 }

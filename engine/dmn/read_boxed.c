@@ -12,6 +12,8 @@ typedef const struct expression_node *(*form_fn)(struct dmn_reading *reading,
 static const struct expression_node *read_form(struct dmn_reading *reading,
                                                struct xml_element *element, struct span decision);
 
+static bool holds_form(const struct xml_element *element);
+
 static struct xml_element *next_element(const struct xml_element *parent,
                                         const struct xml_element *after)
 {
@@ -202,6 +204,16 @@ read_relation(struct dmn_reading *reading, struct xml_element *element, struct s
     return make(reading, NODE_FEEL_LIST, rows, height, NONE_LACKS);
 }
 
+/* What is invoked; a type that its literal names is that of the invocation's value. */
+static const struct expression_node *read_callee(struct dmn_reading *reading,
+                                                 struct xml_element *element, struct span decision)
+{
+    struct xml_element *literal = engine_dmn_child(element, NULL, "literalExpression");
+    bool is_text = literal != NULL && engine_xml_child_text(literal, XML_UNKNOWN, "text").count > 0;
+    return is_text ? engine_dmn_compile(reading, literal, decision, ENGINE_DIALECT_FEEL)
+                   : read_form(reading, element, decision);
+}
+
 /* f(a: …, b: …): the function, then the bindings of its parameters. */
 static const struct expression_node *
 read_invocation(struct dmn_reading *reading, struct xml_element *element, struct span decision)
@@ -213,7 +225,7 @@ read_invocation(struct dmn_reading *reading, struct xml_element *element, struct
     if (children == NULL || keys == NULL) {
         return NULL;
     }
-    children[0] = read_form(reading, element, decision);
+    children[0] = read_callee(reading, element, decision);
     for (uint32_t i = 0; i < count; i++) {
         binding = engine_dmn_child(element, binding, "binding");
         struct xml_element *parameter = engine_dmn_child(binding, NULL, "parameter");
@@ -224,7 +236,8 @@ read_invocation(struct dmn_reading *reading, struct xml_element *element, struct
                                 "a binding of an invocation names no parameter");
             return NULL;
         }
-        children[i + 1] = read_form(reading, binding, decision);
+        children[i + 1] = holds_form(binding) ? read_form(reading, binding, decision)
+                                              : make_null(reading); /* DMN 1.5 table 47 */
     }
     struct expression_node *node = make(reading, NODE_FEEL_INVOKE, children, count + 1, NONE_LACKS);
     if (node != NULL) {
@@ -352,6 +365,17 @@ static form_fn form_of(const struct xml_element *element, const struct xml_eleme
     return NULL;
 }
 
+static bool holds_form(const struct xml_element *element)
+{
+    const struct xml_element *child = NULL;
+    while ((child = next_element(element, child)) != NULL) {
+        if (form_of(child, element) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The one expression below an element; NULL after a complaint. */
 static const struct expression_node *read_form(struct dmn_reading *reading,
                                                struct xml_element *element, struct span decision)
@@ -419,11 +443,7 @@ const struct expression_node *engine_dmn_read_logic(struct dmn_reading *reading,
                                                     struct span decision)
 {
     struct xml_element *literal = engine_dmn_child(element, NULL, "literalExpression");
-    struct xml_element *child = NULL;
-    bool any = false;
-    while ((child = next_element(element, child)) != NULL) {
-        any = any || form_of(child, element) != NULL;
-    }
+    bool any = holds_form(element);
     bool is_empty =
         literal != NULL && engine_xml_child_text(literal, XML_UNKNOWN, "text").count == 0;
     if ((!any || is_empty) && span_is(element->name, "decision")) {
