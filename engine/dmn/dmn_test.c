@@ -383,62 +383,21 @@ Test(dmn, input_data_and_the_parts_of_knowledge_models_have_declared_types)
     CHECK_ROWS(read_model(text), rows);
 }
 
+#define TYPE_RISK                                                                                  \
+    "<itemDefinition name='tRisk'><typeRef>string</typeRef>"                                       \
+    "<allowedValues><text>\"high\", \"low\", \"none\"</text></allowedValues></itemDefinition>"
+#define OUTPUT_RISK                                                                                \
+    "<output typeRef='tRisk'>"                                                                     \
+    "<defaultOutputEntry><text>\"unheard of\"</text></defaultOutputEntry></output>"
+#define RISKS                                                                                      \
+    RULE(TEST("&gt; 0") OUT("\"none\""))                                                           \
+    RULE(TEST("&gt; 1") OUT("\"low\"")) RULE(TEST("&gt; 2") OUT("\"high\""))
+#define TABLE_RISK                                                                                 \
+    "<decisionTable hitPolicy='OUTPUT ORDER'>" INPUT("x") OUTPUT_RISK RISKS "</decisionTable>"
+
 Test(dmn, values_that_a_type_allows_are_its_order)
 {
-    static const char text[] =
-        MODEL("<itemDefinition name='tRisk'><typeRef>string</typeRef><allowedValues>" TEXT(
-            "\"h"
-            "igh"
-            "\","
-            " \""
-            "low"
-            "\","
-            " \""
-            "non"
-            "e"
-            "\"") "</allowedValues></itemDefinition>" DECISION("d",
-                                                               "<decisionTable "
-                                                               "hitPolicy='OUTPUT "
-                                                               "ORDER'>" INPUT(
-                                                                   "x") "<output "
-                                                                        "typeRef='tRisk'><"
-                                                                        "defaultOutputEntry"
-                                                                        ">" TEXT(
-                                                                            "\"unheard"
-                                                                            " of\"") "</"
-                                                                                     "defaultOutput"
-                                                                                     "Entry></"
-                                                                                     "output>" RULE(TEST("&gt; 0")
-                                                                                                        OUT("\"non"
-                                                                                                            "e\""))
-                                                                                         RULE(
-                                                                                             TEST(
-                                                                                                 "&"
-                                                                                                 "g"
-                                                                                                 "t"
-                                                                                                 ";"
-                                                                                                 " "
-                                                                                                 "1")
-                                                                                                 OUT("\"low"
-                                                                                                     "\""))
-                                                                                             RULE(TEST("&gt; 2") OUT(
-                                                                                                 "\"high"
-                                                                                                 "\"")) "<"
-                                                                                                        "/"
-                                                                                                        "d"
-                                                                                                        "e"
-                                                                                                        "c"
-                                                                                                        "i"
-                                                                                                        "s"
-                                                                                                        "i"
-                                                                                                        "o"
-                                                                                                        "n"
-                                                                                                        "T"
-                                                                                                        "a"
-                                                                                                        "b"
-                                                                                                        "l"
-                                                                                                        "e"
-                                                                                                        ">"));
+    static const char text[] = MODEL(TYPE_RISK DECISION("d", TABLE_RISK));
     static const struct row rows[] = {
         {"{\"x\": 3}", "[\"high\",\"low\",\"none\"]"},
         {"{\"x\": 2}", "[\"low\",\"none\"]"},
@@ -447,93 +406,41 @@ Test(dmn, values_that_a_type_allows_are_its_order)
     CHECK_ROWS(read_model(text), rows);
 }
 
+#define TYPE_ORDER                                                                                 \
+    "<itemDefinition name='tOrder'>"                                                               \
+    "<itemComponent name='unit-price'><typeRef>number</typeRef>"                                   \
+    "<allowedValues><text>&gt;= 0</text></allowedValues></itemComponent>"                          \
+    "<itemComponent name='Date and Place'><typeRef>string</typeRef></itemComponent>"               \
+    "</itemDefinition>"                                                                            \
+    "<inputData id='i' name='order'><variable name='order' typeRef='tOrder'/></inputData>"
+#define RELATION_RATES                                                                             \
+    "<variable name='rates'/>"                                                                     \
+    "<relation><column name='vat/100'/><row>" LITERAL("7") "</row></relation>"
+#define NEEDS_DATA "<informationRequirement><requiredInput href='#i'/></informationRequirement>"
+#define PATHS      "[order.unit-price - 1, order.Date and Place, rates[1].vat/100]"
+
 Test(dmn, members_may_have_signs_and_keywords_in_their_names)
 {
-    static const char text[] = MODEL(
-        "<itemDefinition name='tOrder'><itemComponent name='unit-price'><typeRef>number</typeRef>"
-        "<allowedValues>" TEXT(
-            "&gt;= 0") "</allowedValues></itemComponent><itemComponent "
-                       "name='Date and "
-                       "Place'><typeRef>string</typeRef></itemComponent></itemDefinition>"
-                       "<inputData id='i' name='order'><variable name='order' "
-                       "typeRef='tOrder'/></inputData>" DECISION(
-                           "rates",
-                           "<variable name='rates'/><relation><column name='vat/100'/><row>"
-                           "<literalExpression>" TEXT("7") "</literalExpression></row></relation>")
-                           DECISION("d",
-                                    "<variable name='d'/><informationRequirement><requiredInput "
-                                    "href='#i'/>"
-                                    "</informationRequirement>" NEEDS("rates")
-                                        LITERAL("[order.unit-price - 1, order.Date and Place, "
-                                                "rates[1].vat/100]")));
+    static const char text[] = MODEL(TYPE_ORDER DECISION("rates", RELATION_RATES)
+                                         DECISION("d", NEEDS_DATA NEEDS("rates") LITERAL(PATHS)));
     static const struct row rows[] = {
         {"{\"order\": {\"unit-price\": 5, \"Date and Place\": \"here\"}}", "[4,\"here\",7]"},
     };
     CHECK_ROWS(read_model(text), rows);
 }
 
+#define CALLS_ITSELF(id, name, requires, body)                                                     \
+    "<businessKnowledgeModel id='" id "' name='" name                                              \
+    "'>" requires "<encapsulatedLogic><formalParameter name='n' typeRef='number'/>" LITERAL(       \
+        body) "</encapsulatedLogic></businessKnowledgeModel>"
+#define FACTORIAL "if n &lt;= 1 then 1 else n * factorial(n - 1)"
+#define SUM       "if n &lt;= 1 then 1 else n + g(n: n - 1)"
+
 Test(dmn, a_knowledge_model_calls_itself)
 {
-    static const char text[] = MODEL(DECISION(
-        "d", KNOWS("f") KNOWS("g") LITERAL(
-                 "[factorial(x), g(x)]")) "<businessKnowledgeModel id='f' "
-                                          "name='factorial'>" KNOWS(
-                                              "f") "<encapsulatedLogic"
-                                                   ">"
-                                                   "<formalParameter "
-                                                   "name='n' "
-                                                   "typeRef='number'/"
-                                                   ">" LITERAL(
-                                                       "if n &lt;= 1 "
-                                                       "then 1 else n "
-                                                       "* factorial(n "
-                                                       "- 1)") "</"
-                                                               "encaps"
-                                                               "ulated"
-                                                               "Logic>"
-                                                               "</"
-                                                               "busine"
-                                                               "ssKnow"
-                                                               "ledgeM"
-                                                               "odel>"
-                                                               "<busin"
-                                                               "essKno"
-                                                               "wledge"
-                                                               "Model "
-                                                               "id='g'"
-                                                               " name="
-                                                               "'g'><"
-                                                               "encaps"
-                                                               "ulated"
-                                                               "Logic>"
-                                                               "<forma"
-                                                               "lParam"
-                                                               "eter "
-                                                               "name='"
-                                                               "n'/"
-                                                               ">" LITERAL(
-                                                                   "if"
-                                                                   " n"
-                                                                   " &"
-                                                                   "lt"
-                                                                   ";="
-                                                                   " 1"
-                                                                   " t"
-                                                                   "he"
-                                                                   "n "
-                                                                   "1 "
-                                                                   "el"
-                                                                   "se"
-                                                                   " n"
-                                                                   " +"
-                                                                   " g"
-                                                                   "(n"
-                                                                   ": "
-                                                                   "n "
-                                                                   "- "
-                                                                   "1"
-                                                                   ")") "</encapsulatedLogic></"
-                                                                        "businessKnowledgeModel>");
+    static const char text[] = MODEL(
+        DECISION("d", KNOWS("f") KNOWS("g") LITERAL("[factorial(x), g(x)]"))
+            CALLS_ITSELF("f", "factorial", KNOWS("f"), FACTORIAL) CALLS_ITSELF("g", "g", "", SUM));
     static const struct row rows[] = {{"{\"x\": 5}", "[120,15]"}};
     CHECK_ROWS(read_model(text), rows);
 }
