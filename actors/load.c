@@ -121,31 +121,17 @@ static enum result ask_registry(struct actor_runtime *runtime, struct proto_mess
 
 static struct proto_message *project_message(const struct actor_project *project)
 {
-    struct proto_message *message =
-        message_new(PROTO_PROJECT, project->project.count + project->workspace.count +
-                                       project->environment.count + project->modules.count);
-    if (message != NULL) {
-        message->as.project =
-            (struct proto_project){.project = message_keep(message, project->project),
-                                   .workspace = message_keep(message, project->workspace),
-                                   .environment = message_keep(message, project->environment),
-                                   .modules = message_keep(message, project->modules)};
-    }
-    return message;
+    return message_of_project(&(struct proto_project){.project = project->project,
+                                                      .workspace = project->workspace,
+                                                      .environment = project->environment,
+                                                      .modules = project->modules});
 }
 
 static struct proto_message *file_message(const struct actor_project *project,
                                           const struct actor_project_file *file)
 {
-    struct proto_message *message = message_new(
-        PROTO_DEFINITION, project->project.count + file->name.count + file->content.count);
-    if (message != NULL) {
-        message->as.definition =
-            (struct proto_definition){.project = message_keep(message, project->project),
-                                      .name = message_keep(message, file->name),
-                                      .content = message_keep(message, file->content)};
-    }
-    return message;
+    return message_of_definition(&(struct proto_definition){
+        .project = project->project, .name = file->name, .content = file->content});
 }
 
 enum result actor_runtime_load(struct actor_runtime *runtime, const struct actor_project *projects,

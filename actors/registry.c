@@ -503,35 +503,6 @@ static void deploy(struct actor_registry *registry)
 
 /* ---- broadcast ---- */
 
-static struct proto_message *copy_definition(const struct proto_definition *file)
-{
-    struct proto_message *message =
-        message_new(PROTO_DEFINITION, file->project.count + file->name.count + file->content.count);
-    if (message != NULL) {
-        message->as.definition =
-            (struct proto_definition){.project = message_keep(message, file->project),
-                                      .name = message_keep(message, file->name),
-                                      .content = message_keep(message, file->content),
-                                      .version = file->version};
-    }
-    return message;
-}
-
-static struct proto_message *copy_project(const struct proto_project *project)
-{
-    struct proto_message *message =
-        message_new(PROTO_PROJECT, project->project.count + project->workspace.count +
-                                       project->environment.count + project->modules.count);
-    if (message != NULL) {
-        message->as.project =
-            (struct proto_project){.project = message_keep(message, project->project),
-                                   .workspace = message_keep(message, project->workspace),
-                                   .environment = message_keep(message, project->environment),
-                                   .modules = message_keep(message, project->modules)};
-    }
-    return message;
-}
-
 static void keep_project(struct actor_registry *registry)
 {
     struct engine_report report;
@@ -574,8 +545,8 @@ static void broadcast(struct actor_registry *registry)
     registry->answers_left = 0;
     for (uint32_t i = 0; i < registry->options.shard_count; i++) {
         struct proto_message *copy = registry->job->type == PROTO_PROJECT
-                                         ? copy_project(&registry->job->as.project)
-                                         : copy_definition(&registry->file);
+                                         ? message_of_project(&registry->job->as.project)
+                                         : message_of_definition(&registry->file);
         if (copy == NULL) {
             registry->worst = RESULT_LIMIT;
             continue;

@@ -282,10 +282,8 @@ static void refuse_waiting(struct actor_storage *storage, struct proto_message *
 /* Takes the fetch of an execution's blob. false: not now. */
 static bool serve_blob(struct actor_storage *storage, struct proto_message *fetch)
 {
-    const struct actor_blob_id id = {.workspace = fetch->as.fetch.query,
-                                     .execution_id =
-                                         execution_id_span(&fetch->as.fetch.execution_id),
-                                     .name = span_text("execution")};
+    const struct actor_blob_id id =
+        actor_blob_id_of(fetch->as.fetch.query, &fetch->as.fetch.execution_id);
     struct span bytes;
     uint64_t version;
     arena_clear(&storage->arena);

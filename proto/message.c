@@ -37,6 +37,36 @@ struct span message_keep(struct proto_message *message, struct span span)
     return span_of(copy, span.count);
 }
 
+struct proto_message *message_of_definition(const struct proto_definition *definition)
+{
+    struct proto_message *message =
+        message_new(PROTO_DEFINITION,
+                    definition->project.count + definition->name.count + definition->content.count);
+    if (message != NULL) {
+        message->as.definition =
+            (struct proto_definition){.project = message_keep(message, definition->project),
+                                      .name = message_keep(message, definition->name),
+                                      .content = message_keep(message, definition->content),
+                                      .version = definition->version};
+    }
+    return message;
+}
+
+struct proto_message *message_of_project(const struct proto_project *project)
+{
+    struct proto_message *message =
+        message_new(PROTO_PROJECT, project->project.count + project->workspace.count +
+                                       project->environment.count + project->modules.count);
+    if (message != NULL) {
+        message->as.project =
+            (struct proto_project){.project = message_keep(message, project->project),
+                                   .workspace = message_keep(message, project->workspace),
+                                   .environment = message_keep(message, project->environment),
+                                   .modules = message_keep(message, project->modules)};
+    }
+    return message;
+}
+
 void message_free(struct proto_message *message)
 {
     if (message == NULL) {

@@ -359,6 +359,9 @@ struct proto_message *message_new(enum proto_message_type type, size_t bytes);
  * NUL byte is not added.
  */
 struct span message_keep(struct proto_message *message, struct span span);
+/* Messages that hold copies of these; NULL when malloc refuses. */
+struct proto_message *message_of_definition(const struct proto_definition *definition);
+struct proto_message *message_of_project(const struct proto_project *project);
 /* Frees it; NULL is fine. */
 void message_free(struct proto_message *message);
 

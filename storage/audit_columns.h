@@ -62,4 +62,13 @@ enum storage_column_kind {
     STORAGE_COLUMN_JSON, /* any value, as JSON text: the table is for people and their tools */
 };
 
+/* The same as tables. */
+struct storage_column {
+    const char *field;
+    enum storage_column_kind kind;
+};
+
+extern const struct storage_column storage_audit_columns[STORAGE_AUDIT_COLUMN_COUNT];
+extern const struct storage_column storage_log_columns[STORAGE_LOG_COLUMN_COUNT];
+
 #endif

@@ -8,6 +8,7 @@
 #define ACTORS_DRAIN_PENDING_H
 
 #include "proto/base/arena.h"
+#include "proto/base/id.h"
 #include "proto/base/result.h"
 #include "proto/base/span.h"
 #include "storage/journal.h"
@@ -27,6 +28,13 @@ struct actor_blob_id {
     struct span execution_id;
     struct span name; /* the step's id, or "execution" */
 };
+
+/* Of an execution's own blob. */
+static inline struct actor_blob_id actor_blob_id_of(struct span workspace,
+                                                    const struct execution_id *id)
+{
+    return (struct actor_blob_id){workspace, execution_id_span(id), span_text("execution")};
+}
 
 enum actor_pending_found {
     ACTOR_PENDING_NOTHING, /* the tier has the newest */

@@ -157,10 +157,8 @@ static bool begin(struct actor_saves *saves, struct save *save)
 bool actor_saves_take(struct actor_saves *saves, struct proto_message *await)
 {
     ASSERT(await->type == PROTO_AWAIT);
-    const struct actor_blob_id id = {.workspace = await->as.await.workspace,
-                                     .execution_id =
-                                         execution_id_span(&await->as.await.execution_id),
-                                     .name = span_text("execution")};
+    const struct actor_blob_id id =
+        actor_blob_id_of(await->as.await.workspace, &await->as.await.execution_id);
     struct span bytes;
     uint64_t version;
     arena_clear(&saves->arena);

@@ -82,6 +82,20 @@ void asking_refuse_located(struct actor_shard *shard, struct asking *asking,
     ASSERT_UNREACHABLE();
 }
 
+struct actor_work *asking_find(struct actor_shard *shard, struct asking *asking)
+{
+    struct actor_work *work;
+    enum shard_located located =
+        shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
+    if (located == SHARD_LIVE) {
+        return work;
+    }
+    if (located != SHARD_PENDING) {
+        asking_refuse_located(shard, asking, located);
+    }
+    return NULL;
+}
+
 void asking_refuse_accept(struct actor_shard *shard, struct asking *asking, struct actor_work *work)
 {
     const struct engine_output *output = work->output;

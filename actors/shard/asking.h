@@ -44,6 +44,8 @@ void asking_refuse_text(struct actor_shard *shard, struct asking *asking, enum p
 /* Any result of shard_locate but LIVE and PENDING. */
 void asking_refuse_located(struct actor_shard *shard, struct asking *asking,
                            enum shard_located located);
+/* The execution that is asked for, where it lives. NULL: refused, or it will be asked again. */
+struct actor_work *asking_find(struct actor_shard *shard, struct asking *asking);
 /* With what the engine said when it refused the work's input. */
 void asking_refuse_accept(struct actor_shard *shard, struct asking *asking,
                           struct actor_work *work);

@@ -175,18 +175,12 @@ static bool logs_failed(const struct actor_shard *shard, const struct asking *as
 
 void asking_get(struct actor_shard *shard, struct asking *asking)
 {
-    struct actor_work *work;
     if (includes(asking, "logs") &&
         shard_fetch_logs(shard, &asking->id, &asking->message, asking->lookup)) {
         return;
     }
-    enum shard_located located =
-        shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
-    if (located == SHARD_PENDING) {
-        return;
-    }
-    if (located != SHARD_LIVE) {
-        asking_refuse_located(shard, asking, located);
+    struct actor_work *work = asking_find(shard, asking);
+    if (work == NULL) {
         return;
     }
     if (logs_failed(shard, asking)) {

@@ -210,12 +210,8 @@ void asking_steps(struct actor_shard *shard, struct asking *asking)
         }
         return;
     }
-    struct actor_work *work;
-    enum shard_located located =
-        shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, lookup, &work);
-    if (located == SHARD_LIVE) {
+    struct actor_work *work = asking_find(shard, asking);
+    if (work != NULL) {
         ask(shard, asking, work->execution);
-    } else if (located != SHARD_PENDING) {
-        asking_refuse_located(shard, asking, located);
     }
 }

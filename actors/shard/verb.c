@@ -105,14 +105,8 @@ static bool find_target(struct actor_shard *shard, struct asking *asking, struct
 
 static void operate(struct actor_shard *shard, struct asking *asking)
 {
-    struct actor_work *work;
-    enum shard_located located =
-        shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
-    if (located == SHARD_PENDING) {
-        return;
-    }
-    if (located != SHARD_LIVE) {
-        asking_refuse_located(shard, asking, located);
+    struct actor_work *work = asking_find(shard, asking);
+    if (work == NULL) {
         return;
     }
     struct engine_input input = {.kind = verb_inputs[asking->operation],
@@ -177,14 +171,8 @@ static void forget(struct actor_shard *shard, struct asking *asking)
         forget_ended(shard, asking);
         return;
     }
-    struct actor_work *work;
-    enum shard_located located =
-        shard_locate(shard, &asking->id, SHARD_WISH_ANY, &asking->message, asking->lookup, &work);
-    if (located == SHARD_PENDING) {
-        return;
-    }
-    if (located != SHARD_LIVE) {
-        asking_refuse_located(shard, asking, located);
+    struct actor_work *work = asking_find(shard, asking);
+    if (work == NULL) {
         return;
     }
     if (shard_touch(shard, work) == NULL) {

@@ -276,7 +276,7 @@ static void remember_why(struct amqp_client *client, pn_condition_t *condition)
     }
 }
 
-static uint64_t now_ms(void)
+uint64_t amqp_client_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -295,7 +295,7 @@ static void lost(struct amqp_client *client)
         client->ended = true;
         return;
     }
-    if (client->up_ms != 0 && now_ms() - client->up_ms >= STEADY_MS) {
+    if (client->up_ms != 0 && amqp_client_now_ms() - client->up_ms >= STEADY_MS) {
         client->failures = 0;
     }
     client->up_ms = 0;
@@ -372,7 +372,7 @@ static void open_link(struct amqp_client *client, pn_connection_t *connection)
 static void link_is_up(struct amqp_client *client, pn_link_t *link)
 {
     client->link = link;
-    client->up_ms = now_ms();
+    client->up_ms = amqp_client_now_ms();
     atomic_store_explicit(client->connected, 1, memory_order_relaxed);
     log_line(LOG_INFO, "BUS-UP", "side=%s host=%s queue=%s", client->role->name, client->place.host,
              client->queue);

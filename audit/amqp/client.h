@@ -86,5 +86,14 @@ void amqp_client_wake_locked(struct amqp_client *client);
 void amqp_client_work_in(struct amqp_client *client, uint32_t delay_ms);
 /* How long to wait before attempt `failures` + 1: it doubles up to a bound, with jitter. */
 uint32_t amqp_client_back_off_ms(struct amqp_client *client, uint32_t failures);
+/* The monotonic clock. */
+uint64_t amqp_client_now_ms(void);
+
+/* One more; only one thread adds to a counter. */
+static inline void amqp_count(audit_counter *counter)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
 
 #endif

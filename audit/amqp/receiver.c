@@ -227,9 +227,7 @@ static bool hand_over(struct receiver *receiver, pn_delivery_t *delivery)
                                                   .id = message_keep(received, id),
                                                   .body = message_keep(received, body),
                                                   .cut = receiver->cut};
-    uint64_t received_count =
-        atomic_load_explicit(&receiver->counters.received, memory_order_relaxed);
-    atomic_store_explicit(&receiver->counters.received, received_count + 1, memory_order_relaxed);
+    amqp_count(&receiver->counters.received);
     message_answer(receiver->owner, received);
     return true;
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "audit/amqp/client.h"
 #include "audit/amqp/encoding.h"
@@ -61,19 +60,6 @@ static struct sender *sender_cast(struct audit_bus *bus)
     struct sender *sender = (struct sender *)bus;
     ASSERT(sender->magic == SENDER_MAGIC);
     return sender;
-}
-
-static void count(audit_counter *counter)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static struct slot *slot_of(struct sender *sender, uint64_t number)
@@ -176,7 +162,7 @@ static bool refuse(struct sender *sender, struct slot *slot, const char *why)
                                                  .reason = message_keep(refused, reason)};
     message_answer(sender->owner, refused);
     slot->state = SLOT_DONE;
-    count(&sender->counters.refused);
+    amqp_count(&sender->counters.refused);
     return true;
 }
 
@@ -186,7 +172,7 @@ static void give_back(struct sender *sender, struct slot *slot)
     uint32_t wait_ms = amqp_client_back_off_ms(&sender->client, slot->attempts);
     slot->state = SLOT_WAITS;
     slot->attempts++;
-    slot->due_ms = now_ms() + wait_ms;
+    slot->due_ms = amqp_client_now_ms() + wait_ms;
     slot->delivery = NULL;
     sender->returned++;
     amqp_client_work_in(&sender->client, wait_ms);
@@ -217,9 +203,9 @@ static void transmit(struct sender *sender, pn_link_t *link, struct slot *slot)
     slot->state = SLOT_SENT;
     pn_link_send(link, sender->buffer.start, bytes);
     pn_link_advance(link);
-    count(&sender->counters.sent);
+    amqp_count(&sender->counters.sent);
     if (slot->attempts > 0) {
-        count(&sender->counters.repeated);
+        amqp_count(&sender->counters.repeated);
     }
 }
 
@@ -232,7 +218,7 @@ static bool may_send(pn_link_t *link)
 /* What came back and is due. */
 static void repeat(struct sender *sender, pn_link_t *link)
 {
-    uint64_t now = now_ms();
+    uint64_t now = amqp_client_now_ms();
     uint64_t next_ms = UINT64_MAX;
     uint32_t left = sender->returned;
     for (uint64_t number = sender->reported; left > 0 && number < sender->fresh; number++) {
@@ -347,7 +333,7 @@ static void report(void *owner)
         struct slot *slot = slot_of(sender, done);
         bytes += slot->id_count + slot->reason_count + slot->body_count;
         free(slot->bytes);
-        count(&sender->counters.settled);
+        amqp_count(&sender->counters.settled);
     }
     if (done == sender->reported) {
         return;

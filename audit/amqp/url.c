@@ -1,11 +1,10 @@
 /* url.c: see url.h. */
 #include "audit/amqp/url.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "proto/base/span.h"
+#include "proto/base/host.h"
 #include "proto/base/text.h"
 
 #define SCHEME_PLAIN "amqp://"
@@ -14,7 +13,6 @@
 #define PORT_TLS     5671u
 
 static enum result read_login(struct span text, struct audit_amqp_place *out, const char **reason);
-static enum result read_host(struct span text, struct audit_amqp_place *out, const char **reason);
 
 static enum result refuse(const char **reason, const char *why)
 {
@@ -57,7 +55,8 @@ enum result audit_amqp_url_read(const char *url, struct audit_amqp_place *out, c
         return refuse(reason, "the URL may have no path, ?query or #fragment: the queue has a "
                               "setting of its own (in a password: %2F, %3F, %23)");
     }
-    return read_host(rest, out, reason);
+    const char *why = host_read(rest, out->host, sizeof out->host, &out->port);
+    return why == NULL ? RESULT_OK : refuse(reason, why);
 }
 
 static enum result read_login(struct span text, struct audit_amqp_place *out, const char **reason)
@@ -73,49 +72,5 @@ static enum result read_login(struct span text, struct audit_amqp_place *out, co
         return refuse(reason, "user or password is too long, or has a % that does not begin an "
                               "escape such as %40");
     }
-    return RESULT_OK;
-}
-
-static bool read_port(struct span text, uint16_t *out)
-{
-    uint32_t number = 0;
-    for (size_t i = 0; i < text.count && i < 6; i++) {
-        if (!isdigit(text.bytes[i])) {
-            return false;
-        }
-        number = number * 10 + (uint32_t)(text.bytes[i] - '0');
-    }
-    *out = (uint16_t)number;
-    return text.count > 0 && text.count < 6 && number > 0 && number <= UINT16_MAX;
-}
-
-static enum result read_host(struct span text, struct audit_amqp_place *out, const char **reason)
-{
-    struct span host = text;
-    bool bracketed = text.count > 0 && text.bytes[0] == '[';
-    const uint8_t *end = bracketed ? memchr(text.bytes, ']', text.count) : text.bytes;
-    if (end == NULL) {
-        return refuse(reason, "the host begins with [ but has no ]");
-    }
-    size_t before = (size_t)(end - text.bytes);
-    const uint8_t *colon =
-        text.count == 0 ? NULL : memchr(text.bytes + before, ':', text.count - before);
-    if (colon != NULL) {
-        host.count = (size_t)(colon - text.bytes);
-        if (!read_port(span_of(colon + 1, text.count - host.count - 1), &out->port)) {
-            return refuse(reason, "the port must be a number from 1 to 65535");
-        }
-    }
-    if (bracketed) {
-        if (host.count != before + 1) {
-            return refuse(reason, "between ] and the port there must be a colon");
-        }
-        host = span_of(host.bytes + 1, host.count - 2);
-    }
-    if (host.count == 0 || host.count >= sizeof out->host) {
-        return refuse(reason, "the URL names no host, or one that is too long");
-    }
-    memcpy(out->host, host.bytes, host.count);
-    out->host[host.count] = '\0';
     return RESULT_OK;
 }

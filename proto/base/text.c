@@ -190,6 +190,22 @@ size_t text_distance(struct span a, struct span b)
     return row[b.count];
 }
 
+bool text_read_number(struct span text, uint32_t most, uint32_t *out)
+{
+    uint32_t number = 0;
+    if (text.count == 0 || text.count > 5) {
+        return false;
+    }
+    for (size_t i = 0; i < text.count; i++) {
+        if (text.bytes[i] < '0' || text.bytes[i] > '9') {
+            return false;
+        }
+        number = number * 10 + (uint32_t)(text.bytes[i] - '0');
+    }
+    *out = number;
+    return number <= most;
+}
+
 int text_hex_digit(uint8_t byte)
 {
     if (byte >= '0' && byte <= '9') {

@@ -49,6 +49,8 @@ size_t text_utf8_valid_count(struct span span);
 void text_format_time(int64_t unix_ms, char out[TEXT_TIME_BYTES + 1]);
 /* RFC 3339 with any offset, optional fraction; RESULT_INVALID otherwise. */
 MUST_USE enum result text_parse_time(struct span text, int64_t *unix_ms);
+/* A decimal number of 1 to 5 digits, at most `most`; false for anything else. */
+MUST_USE bool text_read_number(struct span text, uint32_t most, uint32_t *out);
 /* The value of a hexadecimal digit in either case; -1 for any other byte. */
 int text_hex_digit(uint8_t byte);
 /*

@@ -10,27 +10,10 @@
 
 #define ROW_BYTES_GUESS 1024u
 
-struct column {
-    const char *field;
-    enum storage_column_kind kind;
-};
-
-static const struct column audit_fields[STORAGE_AUDIT_COLUMN_COUNT] = {
-#define X(symbol, field, column, kind) {field, STORAGE_COLUMN_##kind},
-    STORAGE_AUDIT_COLUMNS(X)
-#undef X
-};
-
-static const struct column log_fields[STORAGE_LOG_COLUMN_COUNT] = {
-#define X(symbol, field, column, kind) {field, STORAGE_COLUMN_##kind},
-    STORAGE_LOG_COLUMNS(X)
-#undef X
-};
-
 static int prepare_list(struct storage_sqlite *self, const struct storage_index_query *query,
                         sqlite3_stmt **out);
 static void write_map(struct wire_writer *writer, sqlite3_stmt *statement,
-                      const struct column *fields, int count, struct arena *arena);
+                      const struct storage_column *fields, int count, struct arena *arena);
 static void write_column(struct wire_writer *writer, sqlite3_stmt *statement, int at,
                          enum storage_column_kind kind, struct arena *arena);
 static struct span column_text(sqlite3_stmt *statement, int at);
@@ -45,7 +28,8 @@ enum result storage_sqlite_row(struct storage_index *index, struct span executio
     if (result == RESULT_OK) {
         struct wire_writer writer;
         wire_writer_init(&writer, arena, ROW_BYTES_GUESS);
-        write_map(&writer, self->select_row, audit_fields, STORAGE_AUDIT_COLUMN_COUNT, arena);
+        write_map(&writer, self->select_row, storage_audit_columns, STORAGE_AUDIT_COLUMN_COUNT,
+                  arena);
         *out = wire_writer_span(&writer);
         result = arena->overflowed ? RESULT_LIMIT : RESULT_OK;
     }
@@ -77,7 +61,7 @@ enum result storage_sqlite_list(struct storage_index *index, struct span query, 
     }
     /* One more row than asked for is selected: it only says that there is a next page. */
     while (code == SQLITE_ROW && count < wanted.limit && !arena->overflowed) {
-        write_map(&writer, statement, audit_fields, STORAGE_AUDIT_COLUMN_COUNT, arena);
+        write_map(&writer, statement, storage_audit_columns, STORAGE_AUDIT_COLUMN_COUNT, arena);
         if (++count == wanted.limit) {
             last_start = arena_copy(arena, column_text(statement, STORAGE_AUDIT_STARTED_AT));
             last_id = arena_copy(arena, column_text(statement, STORAGE_AUDIT_EXECUTION_ID));
@@ -111,7 +95,7 @@ enum result storage_sqlite_logs(struct storage_index *index, struct span executi
     uint32_t count = 0;
     int code = sqlite3_step(self->select_logs);
     while (code == SQLITE_ROW && !arena->overflowed) {
-        write_map(&writer, self->select_logs, log_fields, STORAGE_LOG_COLUMN_COUNT, arena);
+        write_map(&writer, self->select_logs, storage_log_columns, STORAGE_LOG_COLUMN_COUNT, arena);
         count++;
         code = sqlite3_step(self->select_logs);
     }
@@ -166,7 +150,7 @@ static int prepare_list(struct storage_sqlite *self, const struct storage_index_
 }
 
 static void write_map(struct wire_writer *writer, sqlite3_stmt *statement,
-                      const struct column *fields, int count, struct arena *arena)
+                      const struct storage_column *fields, int count, struct arena *arena)
 {
     wire_write_map(writer, (uint32_t)count);
     for (int i = 0; i < count; i++) {

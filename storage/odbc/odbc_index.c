@@ -40,23 +40,6 @@ struct odbc_index {
     struct arena arena; /* of one call */
 };
 
-struct column {
-    const char *field;
-    enum storage_column_kind kind;
-};
-
-static const struct column audit_fields[STORAGE_AUDIT_COLUMN_COUNT] = {
-#define X(symbol, field, column, kind) {field, STORAGE_COLUMN_##kind},
-    STORAGE_AUDIT_COLUMNS(X)
-#undef X
-};
-
-static const struct column log_fields[STORAGE_LOG_COLUMN_COUNT] = {
-#define X(symbol, field, column, kind) {field, STORAGE_COLUMN_##kind},
-    STORAGE_LOG_COLUMNS(X)
-#undef X
-};
-
 static const struct storage_index_ops index_ops;
 
 static enum result connect_now(struct odbc_index *self, char *reason);
@@ -337,7 +320,8 @@ static enum result write_row(struct odbc_index *self, const struct storage_audit
                 &self->audits, clean_text(&self->arena, wire_string_or(message->fields[i], "")));
             continue;
         }
-        result = add_value(&self->audits, audit_fields[i].kind, message->fields[i], &self->arena);
+        result = add_value(&self->audits, storage_audit_columns[i].kind, message->fields[i],
+                           &self->arena);
     }
     return result == RESULT_OK ? storage_odbc_bulk_row_done(&self->audits) : result;
 }
@@ -371,8 +355,8 @@ static enum result write_logs(struct odbc_index *self, const struct storage_audi
         }
         storage_odbc_bulk_text(&self->logs, clean_text(&self->arena, message->execution_id));
         for (size_t i = 0; i < STORAGE_LOG_COLUMN_COUNT && result == RESULT_OK; i++) {
-            result = add_value(&self->logs, log_fields[i].kind,
-                               wire_find_text(log, log_fields[i].field), &self->arena);
+            result = add_value(&self->logs, storage_log_columns[i].kind,
+                               wire_find_text(log, storage_log_columns[i].field), &self->arena);
         }
         if (result == RESULT_OK) {
             result = storage_odbc_bulk_row_done(&self->logs);
@@ -496,8 +480,8 @@ struct kept {
 };
 
 static enum result write_map(struct odbc_index *self, struct wire_writer *writer,
-                             struct storage_odbc_statement *statement, const struct column *fields,
-                             uint16_t count, struct kept *kept)
+                             struct storage_odbc_statement *statement,
+                             const struct storage_column *fields, uint16_t count, struct kept *kept)
 {
     enum result result = RESULT_OK;
     wire_write_map(writer, count);
@@ -557,8 +541,8 @@ static enum result index_row(struct storage_index *index, struct span execution_
     }
     if (result == RESULT_OK) {
         wire_writer_init(&writer, arena, ROW_BYTES_GUESS);
-        result =
-            write_map(self, &writer, &statement, audit_fields, STORAGE_AUDIT_COLUMN_COUNT, NULL);
+        result = write_map(self, &writer, &statement, storage_audit_columns,
+                           STORAGE_AUDIT_COLUMN_COUNT, NULL);
         *out = wire_writer_span(&writer);
         result = arena->overflowed || self->arena.overflowed ? RESULT_LIMIT : result;
     }
@@ -601,8 +585,8 @@ static enum result write_page(struct odbc_index *self, struct storage_odbc_state
     size_t mark = wire_open_array(&writer);
     enum result result = storage_odbc_fetch(statement);
     while (result == RESULT_OK && count < limit && !self->arena.overflowed) {
-        result =
-            write_map(self, &writer, statement, audit_fields, STORAGE_AUDIT_COLUMN_COUNT, &last);
+        result = write_map(self, &writer, statement, storage_audit_columns,
+                           STORAGE_AUDIT_COLUMN_COUNT, &last);
         count++;
         if (result == RESULT_OK) {
             result = storage_odbc_fetch(statement);
@@ -671,7 +655,8 @@ static enum result index_logs(struct storage_index *index, struct span execution
     wire_writer_init(&writer, arena, ROW_BYTES_GUESS * 4);
     size_t mark = wire_open_array(&writer);
     while (result == RESULT_OK && (result = storage_odbc_fetch(&statement)) == RESULT_OK) {
-        result = write_map(self, &writer, &statement, log_fields, STORAGE_LOG_COLUMN_COUNT, NULL);
+        result = write_map(self, &writer, &statement, storage_log_columns, STORAGE_LOG_COLUMN_COUNT,
+                           NULL);
         count++;
     }
     result = result == RESULT_NOT_FOUND ? RESULT_OK : result;

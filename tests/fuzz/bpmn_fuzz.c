@@ -4,36 +4,10 @@
  * with its flows; a lenient reader takes at least what a strict one does; and the same bytes give
  * the same report.
  */
-#include "engine/read/read.h"
 #include "proto/base/text.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/reading.h"
 
 enum { ARENA_BYTES_MAX = 64 << 20 };
-
-struct reading {
-    enum result result;
-    struct engine_report report;
-    struct engine_definition *definition;
-};
-
-static struct reading read_content(struct span content, bool lenient)
-{
-    struct reading reading = {0};
-    engine_report_init(&reading.report, span_text("fuzz.bpmn"));
-    reading.result = (lenient ? engine_read_lenient : engine_read)(
-        span_text("fuzz.bpmn"), content, &reading.report, &reading.definition);
-    MUST(reading.result == RESULT_OK || reading.result == RESULT_INVALID ||
-         reading.result == RESULT_LIMIT);
-    MUST((reading.definition != NULL) == (reading.result == RESULT_OK));
-    MUST((reading.result == RESULT_OK) == (reading.report.errors == 0));
-    return reading;
-}
-
-static void release(struct reading *reading)
-{
-    engine_definition_free(reading->definition);
-    engine_report_release(&reading->report);
-}
 
 static void check_list(struct engine_indexes list, uint32_t below)
 {
@@ -89,9 +63,9 @@ static void check_report(const struct engine_report *a, const struct engine_repo
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct span content = span_of(bytes, count);
-    struct reading strict = read_content(content, false);
-    struct reading again = read_content(content, false);
-    struct reading lenient = read_content(content, true);
+    struct reading strict = reading_of("fuzz.bpmn", content, false);
+    struct reading again = reading_of("fuzz.bpmn", content, false);
+    struct reading lenient = reading_of("fuzz.bpmn", content, true);
     check_report(&strict.report, &again.report);
     MUST(strict.result == again.result);
     MUST(strict.result != RESULT_OK || lenient.result == RESULT_OK);
@@ -99,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
          i++) {
         check_process(&lenient.definition->processes[i]);
     }
-    release(&strict);
-    release(&again);
-    release(&lenient);
+    reading_release(&strict);
+    reading_release(&again);
+    reading_release(&lenient);
     return 0;
 }

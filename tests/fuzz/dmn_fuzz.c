@@ -52,7 +52,7 @@ static void check_decision(const struct engine_dmn *dmn, struct span id,
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    struct fuzz_names names;
+    struct row_names names;
     struct engine_report report;
     const struct engine_dmn *dmn;
     struct arena arena;

@@ -22,7 +22,7 @@ static void check_value(struct span value, struct arena *arena)
     MUST(result == RESULT_OK || (result == RESULT_LIMIT && arena->overflowed));
 }
 
-static void check_evaluation(const struct engine_expression *expression, struct fuzz_names *names)
+static void check_evaluation(const struct engine_expression *expression, struct row_names *names)
 {
     struct arena first_arena, second_arena;
     struct engine_evaluation first, second;
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     static const enum engine_dialect dialects[] = {
         ENGINE_DIALECT_FEEL, ENGINE_DIALECT_JUEL,      ENGINE_DIALECT_TEMPLATE,
         ENGINE_DIALECT_AUTO, ENGINE_DIALECT_CONDITION, ENGINE_DIALECT_UNARY_TESTS};
-    struct fuzz_names names;
+    struct row_names names;
     struct arena arena;
     arena_init(&arena, 64u << 10, ARENA_BYTES_MAX);
     fuzz_names_init(&names, &arena);

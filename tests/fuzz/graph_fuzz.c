@@ -6,28 +6,9 @@
 #include "engine/write/same.h"
 #include "engine/write/write.h"
 #include "proto/base/text.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/reading.h"
 
 enum { ARENA_BYTES_MAX = 256 << 20 };
-
-struct reading {
-    enum result result;
-    struct engine_report report;
-    struct engine_definition *definition;
-};
-
-static struct reading read_content(struct span content, bool lenient)
-{
-    struct reading reading = {0};
-    engine_report_init(&reading.report, span_text("fuzz.json"));
-    reading.result = (lenient ? engine_read_lenient : engine_read)(
-        span_text("fuzz.json"), content, &reading.report, &reading.definition);
-    MUST(reading.result == RESULT_OK || reading.result == RESULT_INVALID ||
-         reading.result == RESULT_LIMIT);
-    MUST((reading.definition != NULL) == (reading.result == RESULT_OK));
-    MUST((reading.result == RESULT_OK) == (reading.report.errors == 0));
-    return reading;
-}
 
 static void check_report(const struct engine_report *report)
 {
@@ -41,8 +22,7 @@ static void check_report(const struct engine_report *report)
 static void release(struct reading *reading)
 {
     check_report(&reading->report);
-    engine_definition_free(reading->definition);
-    engine_report_release(&reading->report);
+    reading_release(reading);
 }
 
 static void check_process(const struct engine_process *process)
@@ -105,7 +85,7 @@ static void check_writing(const struct reading *reading, enum engine_notation no
     MUST(result != RESULT_INVALID || report.errors > 0);
     if (result == RESULT_OK) {
         MUST(text_utf8_valid_count(text) == text.count);
-        struct reading again = read_content(text, true);
+        struct reading again = reading_of("fuzz.json", text, true);
         const struct engine_process *process = &reading->definition->processes[0];
         MUST(again.result == RESULT_OK);
         if (says_it_all(process, notation) && is_whole(&reading->report)) {
@@ -123,8 +103,8 @@ static void check_writing(const struct reading *reading, enum engine_notation no
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct span content = span_of(bytes, count);
-    struct reading strict = read_content(content, false);
-    struct reading lenient = read_content(content, true);
+    struct reading strict = reading_of("fuzz.json", content, false);
+    struct reading lenient = reading_of("fuzz.json", content, true);
     MUST(strict.result != RESULT_OK || lenient.result == RESULT_OK);
     if (lenient.result == RESULT_OK && lenient.definition->process_count > 0) {
         check_process(&lenient.definition->processes[0]);

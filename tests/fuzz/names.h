@@ -3,11 +3,7 @@
 #ifndef TESTS_FUZZ_NAMES_H
 #define TESTS_FUZZ_NAMES_H
 
-#include "engine/expression/expression.h"
-#include "engine/time/zone.h"
-#include "proto/base/limits.h"
-#include "proto/wire/json.h"
-#include "proto/wire/reader.h"
+#include "engine/expression/rows.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char fuzz_context[] =
@@ -17,38 +13,11 @@ static const char fuzz_context[] =
     " \"items\": [{\"n\": 1, \"q\": \"a\"}, {\"n\": 2}, 5], \"big\": 18446744073709551615,"
     " \"far\": 1e6144, \"execution\": {\"x\": 3}, \"Full Name\": \"Jo\", \"?\": 7}";
 
-struct fuzz_names {
-    struct engine_names names;
-    struct span map;
-};
-
-static inline struct span fuzz_find(const struct engine_names *names, struct span name)
-{
-    return wire_find(((const struct fuzz_names *)(const void *)names)->map, name);
-}
-
 /* One zone whose clock changes twice a year, under any name of two letters or more. */
 static inline const struct engine_zone *fuzz_zone(const struct engine_names *names,
                                                   struct span name, struct arena *arena)
 {
-    static const struct engine_zone summer = {
-        .first_offset_s = 3600,
-        .has_rule = true,
-        .standard_s = 3600,
-        .summer_s = 7200,
-        .summer_begin = {.kind = ENGINE_ZONE_WEEKDAY, .month = 3, .week = 5, .time_s = 7200},
-        .summer_end = {.kind = ENGINE_ZONE_WEEKDAY, .month = 10, .week = 5, .time_s = 10800},
-    };
-    (void)names;
-    (void)arena;
-    return name.count < 2 ? NULL : &summer;
-}
-
-static inline bool fuzz_clock(const struct engine_names *names, int64_t *unix_ms)
-{
-    (void)names;
-    *unix_ms = 1709210096789;
-    return true;
+    return name.count < 2 ? NULL : row_zone(names, span_text("Test/Summer"), arena);
 }
 
 /* Nothing of long names, null of one byte, else the name itself. */
@@ -68,11 +37,11 @@ static inline struct span fuzz_attribute(const struct engine_names *names, struc
     return span_of(text, 1 + name.count);
 }
 
-static inline void fuzz_names_init(struct fuzz_names *names, struct arena *arena)
+static inline void fuzz_names_init(struct row_names *names, struct arena *arena)
 {
     struct json_error error;
     names->names = (struct engine_names){
-        .find = fuzz_find, .zone = fuzz_zone, .clock = fuzz_clock, .attribute = fuzz_attribute};
+        .find = row_find, .zone = fuzz_zone, .clock = row_clock, .attribute = fuzz_attribute};
     MUST(json_to_wire(span_text(fuzz_context), LIMIT_DEPTH, arena, &names->map, &error) ==
          RESULT_OK);
 }

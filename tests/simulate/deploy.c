@@ -49,13 +49,11 @@ static void ask_registry(struct sim_deployment *deployment, struct proto_message
 
 static void ask_file(struct sim_deployment *deployment, struct span file)
 {
-    struct span project = span_text(SIM_PROJECT), name = deployment->sim->model->file_name;
     struct proto_message *message =
-        message_new(PROTO_DEFINITION, project.count + name.count + file.count);
+        message_of_definition(&(struct proto_definition){.project = span_text(SIM_PROJECT),
+                                                         .name = deployment->sim->model->file_name,
+                                                         .content = file});
     ASSERT(message != NULL);
-    message->as.definition.project = message_keep(message, project);
-    message->as.definition.name = message_keep(message, name);
-    message->as.definition.content = message_keep(message, file);
     ask_registry(deployment, message);
 }
 
@@ -70,12 +68,11 @@ void sim_deploy_init(struct sim *sim)
 void sim_deploy_first(struct sim *sim)
 {
     struct sim_deployment *deployment = sim->deployment;
-    struct span project = span_text(SIM_PROJECT), modules = sim->model->modules;
-    struct proto_message *message = message_new(PROTO_PROJECT, project.count + 7 + modules.count);
+    struct proto_message *message =
+        message_of_project(&(struct proto_project){.project = span_text(SIM_PROJECT),
+                                                   .workspace = span_text("default"),
+                                                   .modules = sim->model->modules});
     ASSERT(message != NULL);
-    message->as.project.project = message_keep(message, project);
-    message->as.project.workspace = message_keep(message, span_text("default"));
-    message->as.project.modules = message_keep(message, modules);
     ask_registry(deployment, message);
     ask_file(deployment, sim->model->file);
     for (uint32_t i = 0; i < DEPLOY_STEPS_MAX && deployment->answers < 2 && !sim_failed(sim); i++) {

@@ -474,20 +474,17 @@ static bool load_project(struct engine_world *world)
     enum result result =
         json_to_wire(span_text(modules), LIMIT_DEPTH, &world->arena, &value, &error);
     ASSERT(result == RESULT_OK);
-    struct proto_message *message = message_new(PROTO_PROJECT, value.count);
+    struct proto_message *message = message_of_project(&(struct proto_project){
+        .project = span_text("default"), .workspace = span_text("default"), .modules = value});
     ASSERT(message != NULL);
-    message->as.project = (struct proto_project){.project = span_text("default"),
-                                                 .workspace = span_text("default"),
-                                                 .modules = message_keep(message, value)};
     return load(world, message);
 }
 
 static bool load_file(struct engine_world *world, const char *name, const char *content)
 {
-    struct proto_message *message = message_new(PROTO_DEFINITION, 0);
+    struct proto_message *message = message_of_definition(&(struct proto_definition){
+        .project = span_text("default"), .name = span_text(name), .content = span_text(content)});
     ASSERT(message != NULL);
-    message->as.definition = (struct proto_definition){
-        .project = span_text("default"), .name = span_text(name), .content = span_text(content)};
     return load(world, message);
 }
 
