@@ -439,9 +439,10 @@ Test(dmn, members_may_have_signs_and_keywords_in_their_names)
 Test(dmn, a_knowledge_model_calls_itself)
 {
     static const char text[] = MODEL(
-        DECISION("d", KNOWS("f") KNOWS("g") LITERAL("[factorial(x), g(x)]"))
-            CALLS_ITSELF("f", "factorial", KNOWS("f"), FACTORIAL) CALLS_ITSELF("g", "g", "", SUM));
-    static const struct row rows[] = {{"{\"x\": 5}", "[120,15]"}};
+        DECISION("d", KNOWS("f") KNOWS("g") KNOWS("a") LITERAL("[factorial(x), g(x), abs(x)]"))
+            CALLS_ITSELF("f", "factorial", KNOWS("f"), FACTORIAL) CALLS_ITSELF("g", "g", "", SUM)
+                CALLS_ITSELF("a", "abs", "", "abs(n) + 1"));
+    static const struct row rows[] = {{"{\"x\": 5}", "[120,15,6]"}};
     CHECK_ROWS(read_model(text), rows);
 }
 

@@ -174,7 +174,8 @@ void engine_dmn_mark_needed(const struct engine_dmn *dmn, const bool *given, boo
     }
 }
 
-/* What is called by its name sees itself there, besides what it requires. */
+/* What is called by its name sees itself there, besides what it requires; the body of one that has
+ * the name of a built-in function means that one. */
 static struct expression_value evaluate_knowledge(struct expression_evaluation *evaluation,
                                                   const struct dmn_decision *decision)
 {
@@ -198,9 +199,10 @@ static struct expression_value evaluate_one(struct expression_evaluation *evalua
     struct expression_frame frame = {.parent = evaluation->frame, .is_open = true};
     frame.value = requirements(evaluation, run, decision);
     evaluation->frame = &frame;
-    struct expression_value value = decision->is_knowledge
-                                        ? evaluate_knowledge(evaluation, decision)
-                                        : expression_operand(evaluation, decision->logic);
+    bool sees_itself =
+        decision->is_knowledge && expression_function_find(decision->variable) == NULL;
+    struct expression_value value = sees_itself ? evaluate_knowledge(evaluation, decision)
+                                                : expression_operand(evaluation, decision->logic);
     evaluation->frame = frame.parent;
     if (evaluation->result != RESULT_OK && decision->table == NULL) {
         expression_blame(evaluation, "in \"%.*s\"", SPAN_ARG(decision->id));

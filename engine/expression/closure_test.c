@@ -27,6 +27,7 @@ Test(closure, is_called_with_its_arguments)
         {"{fib: function(n) if n < 2 then n else fib(n - 1) + fib(n - 2), r: fib(15)}.r", NULL,
          "610"},
         {"{f: 5, r: {f: function(x) f + x, y: f(1)}.y}.r", NULL, "6"}, /* the one around it */
+        {"{abs: function(n) abs(n) + 1, r: abs(-1)}.r", NULL, "2"},
         {"{f: function(n) f(n), r: f(1)}.r", NULL, "exceeds @16 calls nested too deep"},
         {"(function(f) f(f))(function(f) f(f))", NULL, "exceeds @31 calls nested too deep"},
         {"sort([3, 1, 2], function(x, y) x < y)", NULL, "[1,2,3]"},

@@ -202,8 +202,10 @@ static bool sees_itself(struct expression_evaluation *evaluation,
                         const struct expression_node *context, uint32_t entry)
 {
     struct expression_value other;
+    struct span key = context->as.keys.texts[entry];
     return context->children[entry]->kind == NODE_FEEL_FUNCTION &&
-           !expression_lookup_text(evaluation, context->as.keys.texts[entry], &other);
+           expression_function_find(key) == NULL &&
+           !expression_lookup_text(evaluation, key, &other);
 }
 
 /* Entries see those that stand before them (DMN 1.5 §10.3.2.6). */

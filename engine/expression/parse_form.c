@@ -152,12 +152,13 @@ static bool has_doubles(struct expression_parser *parser, const struct keys *key
 }
 
 /* The value of an entry. A function literal may call itself by its key, unless that is the name of
- * something around the context. */
+ * something around the context, or of a built-in function. */
 static const struct expression_node *parse_entry(struct expression_parser *parser, struct span key)
 {
     const struct expression_local *outer = parser->locals;
-    bool calls_itself =
-        parser->token.kind == TOKEN_FUNCTION && !expression_feel_is_declared(parser, key);
+    bool calls_itself = parser->token.kind == TOKEN_FUNCTION &&
+                        !expression_feel_is_declared(parser, key) &&
+                        expression_function_find(key) == NULL;
     if (!calls_itself) {
         return expression_feel_function_name(parser, expression_parse_feel(parser));
     }
