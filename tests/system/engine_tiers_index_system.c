@@ -14,6 +14,13 @@ static const char twice[] =
          "<userTask id=\"b\"/><endEvent id=\"e\"/>" FLOW("f1", "s", "a") FLOW("f2", "a", "b")
              FLOW("f3", "b", "e") "</process></definitions>";
 
+static const char nap[] = BPMN
+    "<process id=\"nap\" isExecutable=\"true\"><startEvent id=\"s\"/>"
+    "<intermediateCatchEvent "
+    "id=\"t\"><timerEventDefinition><timeDuration>=request.nap</timeDuration>"
+    "</timerEventDefinition></intermediateCatchEvent>"
+    "<endEvent id=\"e\"/>" FLOW("f1", "s", "t") FLOW("f2", "t", "e") "</process></definitions>";
+
 /* The driver's own. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
@@ -55,6 +62,7 @@ static void open_engine(struct world *world)
 {
     tiers_open(&world->host, world->directory, two_shards(), world->tiers);
     host_deploy(&world->host.engine, "twice.bpmn", twice);
+    host_deploy(&world->host.engine, "nap.bpmn", nap);
 }
 
 static void begin(struct world *world)
@@ -203,6 +211,53 @@ static void lost_data_directory_is_taken_over(void)
     end(&world);
 }
 
+static int64_t state_of(struct world *world, const char *op, const char *id)
+{
+    return host_int(
+        host_call(&world->host.engine, "{\"op\":\"%s\",\"executionId\":\"%s\"}", op, id), "state");
+}
+
+/* Starts a nap and loses the data directory; false: it was too short for that. */
+static bool lose_sleeper(struct world *world, const char *id, int seconds)
+{
+    CHECK_INT(host_int(host_call(&world->host.engine,
+                                 "{\"op\":\"start\",\"process\":\"nap\",\"executionId\":\"%s\","
+                                 "\"request\":{\"nap\":\"PT%dS\"}}",
+                                 id, seconds),
+                       "state"),
+              3);
+    CHECK_INT(actor_runtime_drain(world->host.cli.runtime, 30000), RESULT_OK);
+    tiers_close(&world->host);
+    host_remove_directory(world->directory);
+    host_directory(world->directory);
+    open_engine(world);
+    return state_of(world, "get", id) == 3;
+}
+
+/* It may be another engine's that lives, so nothing but a call makes it this one's. */
+static void lost_timers_fire_when_an_operator_says_so(void)
+{
+    CHECK_CASE("what waited for its time alone is taken over by suspend, and fires after resume");
+    struct world world;
+    char id[32] = "";
+    bool lost = false;
+    begin(&world);
+    open_engine(&world);
+    for (int seconds = 2; seconds <= 64 && !lost; seconds *= 2) {
+        (void)snprintf(id, sizeof id, "nap-%d", seconds);
+        lost = lose_sleeper(&world, id, seconds);
+    }
+    CHECK(lost);
+    size_t looked = tiers_logged("WARN EXECUTION-TAKEN-OVER");
+    CHECK_INT(state_of(&world, "suspend", id), 3);
+    CHECK_INT(tiers_logged("WARN EXECUTION-TAKEN-OVER"), (long long)looked + 1);
+    tiers_crash(&world.host);
+    open_engine(&world); /* it is this engine's own now */
+    CHECK(state_of(&world, "resume", id) > 0);
+    TIERS_UNTIL(state_of(&world, "get", id) == 40);
+    end(&world);
+}
+
 int main(void)
 {
     if (!server_postgresql_installed() || !server_odbc_driver_installed("PostgreSQL Unicode")) {
@@ -214,6 +269,7 @@ int main(void)
     database_goes_and_comes_back();
     database_is_absent_at_the_start();
     lost_data_directory_is_taken_over();
+    lost_timers_fire_when_an_operator_says_so();
     server_remove(&database);
     return check_report();
 }
