@@ -30,6 +30,7 @@ struct http_loop_socket {
 
 static void global_init(void);
 static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *owner, void *unused);
+static void set_kick(struct http_loop *curl, bool kick);
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *owner);
 static curl_socket_t on_curl_open(void *owner, curlsocktype purpose, struct curl_sockaddr *address);
 static int on_curl_close(void *owner, curl_socket_t fd);
@@ -76,6 +77,7 @@ void http_loop_release(struct http_loop *curl)
 {
     ASSERT(curl->magic == LOOP_MAGIC);
     curl_multi_cleanup(curl->multi);
+    set_kick(curl, false);
     ev_timer_stop(curl->loop, &curl->timer);
     ev_ref(curl->loop);
     ev_prepare_stop(curl->loop, &curl->prepare);
@@ -213,13 +215,24 @@ static int on_curl_close(void *owner, curl_socket_t fd)
     return close(fd);
 }
 
+/* Work that is to be done at once keeps the loop alive, in whatever turn it came up. */
+static void set_kick(struct http_loop *curl, bool kick)
+{
+    if (kick && !curl->kick) {
+        ev_ref(curl->loop);
+    } else if (!kick && curl->kick) {
+        ev_unref(curl->loop);
+    }
+    curl->kick = kick;
+}
+
 /* curl asks for "at once" whenever a transfer is added: that needs no timer, only a turn before the
  * loop sleeps. */
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *owner)
 {
     (void)multi;
     struct http_loop *curl = BASE_CAST(http_loop, owner, LOOP_MAGIC);
-    curl->kick = timeout_ms == 0;
+    set_kick(curl, timeout_ms == 0);
     ev_timer_stop(curl->loop, &curl->timer);
     if (timeout_ms > 0) {
         ev_timer_set(&curl->timer, (double)timeout_ms * 1e-3, 0.);
@@ -251,7 +264,7 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
     (void)events;
     struct http_loop *curl = BASE_CAST(http_loop, prepare->data, LOOP_MAGIC);
     for (int round = 0; curl->kick && round < 8; round++) {
-        curl->kick = false;
+        set_kick(curl, false);
         act(curl, CURL_SOCKET_TIMEOUT, 0);
     }
     if (curl->kick) {
