@@ -181,7 +181,8 @@ static bool add_item(struct actor_blob_drain *drain, const struct proto_record *
         actor_count(&drain->counters.deduplicated, 1);
         return true;
     }
-    drain->items[drain->item_count] = (struct storage_blob_item){.name = full};
+    drain->items[drain->item_count] = (struct storage_blob_item){
+        .name = full, .rewritten = record->kind == PROTO_RECORD_SNAPSHOT};
     drain->room[drain->item_count] = 0;
     if (!set_bytes(drain, drain->item_count, record->body)) {
         return false;

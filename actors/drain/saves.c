@@ -142,8 +142,10 @@ static bool is_full(const struct actor_saves *saves)
 /* The port may answer before this returns: that message comes later. */
 static bool begin(struct actor_saves *saves, struct save *save)
 {
-    const struct storage_blob_item item = {
-        .name = save->name, .bytes = span_of(save->bytes, save->byte_count), .awaited = true};
+    const struct storage_blob_item item = {.name = save->name,
+                                           .bytes = span_of(save->bytes, save->byte_count),
+                                           .awaited = true,
+                                           .rewritten = true};
     struct proto_address to = {.sink = saves->self, .ticket = (uint64_t)(uintptr_t)save};
     if (saves->blob->ops->put(saves->blob, &item, 1, to) != RESULT_OK) {
         return false;

@@ -195,12 +195,14 @@ struct span storage_azure_string_to_sign(const struct storage_azure_account *acc
      * If-None-Match, If-Unmodified-Since, Range; then the x-ms- headers in their order. */
     struct span text =
         arena_format(arena,
-                     "%s\n\n\n%s\n\n%s\n\n\n\n\n\n\n"
+                     "%s\n\n\n%s\n\n%s\n\n\n%s\n%s\n\n\n"
                      "%s%s%sx-ms-date:%s\nx-ms-version:%s\n"
                      "/%s%.*s",
-                     request->method, length, request->content_type, typed ? "x-ms-blob-type:" : "",
-                     request->blob_type, typed ? "\n" : "", request->date, request->version,
-                     account->name, SPAN_ARG(request->path));
+                     request->method, length, request->content_type,
+                     request->if_match == NULL ? "" : request->if_match,
+                     request->if_none_match == NULL ? "" : request->if_none_match,
+                     typed ? "x-ms-blob-type:" : "", request->blob_type, typed ? "\n" : "",
+                     request->date, request->version, account->name, SPAN_ARG(request->path));
     for (size_t i = 0; i < request->parameter_count && text.count > 0; i++) {
         text = arena_format(arena, "%.*s\n%s:%.*s", SPAN_ARG(text), request->parameters[i].name,
                             SPAN_ARG(request->parameters[i].value));

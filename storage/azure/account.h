@@ -38,7 +38,9 @@ struct storage_azure_request {
     const char *date;         /* x-ms-date */
     const char *version;      /* x-ms-version */
     const char *blob_type;    /* x-ms-blob-type; "": none */
-    struct span path;         /* of the URL, as it is sent */
+    const char *if_match;     /* NULL: none */
+    const char *if_none_match;
+    struct span path; /* of the URL, as it is sent */
     /* Of the URL's query, decoded, in the order of their names. */
     const struct storage_azure_parameter {
         const char *name;

@@ -51,6 +51,10 @@ enum result storage_azure_blob_open(struct ev_loop *loop,
         .container_missing = "ContainerNotFound",
         .container_exists = "ContainerAlreadyExists",
         .container_busy = "ContainerBeingDeleted",
+        .condition_failed = "ConditionNotMet",
+        .blob_exists = "BlobAlreadyExists",
+        .blob_missing = "BlobNotFound",
+        .blob_busy = "",
         .prepare = azure_prepare,
         .close = azure_close,
     };
@@ -119,7 +123,7 @@ static enum result azure_prepare(struct storage_http_service *service,
 {
     static const char *const methods[] = {
         [STORAGE_HTTP_PUT] = "PUT",  [STORAGE_HTTP_GET] = "GET",  [STORAGE_HTTP_DELETE] = "DELETE",
-        [STORAGE_HTTP_LIST] = "GET", [STORAGE_HTTP_MAKE] = "PUT",
+        [STORAGE_HTTP_LIST] = "GET", [STORAGE_HTTP_MAKE] = "PUT", [STORAGE_HTTP_LOOK] = "HEAD",
     };
     struct azure_service *self = (struct azure_service *)service;
     struct storage_azure_parameter parameters[PARAMETERS_MAX];
@@ -149,6 +153,8 @@ static enum result azure_prepare(struct storage_http_service *service,
         .date = date,
         .version = VERSION,
         .blob_type = puts ? "BlockBlob" : "",
+        .if_match = call->if_match,
+        .if_none_match = call->if_none ? "*" : NULL,
         .path = url.count > 0 ? path_of(url) : SPAN_EMPTY,
         .parameters = parameters,
         .parameter_count = parameter_count,
@@ -162,6 +168,12 @@ static enum result azure_prepare(struct storage_http_service *service,
     }
     if (puts) {
         sound = sound && storage_http_header(headers, arena, "x-ms-blob-type", "BlockBlob");
+    }
+    if (call->if_match != NULL) {
+        sound = sound && storage_http_header(headers, arena, "If-Match", call->if_match);
+    }
+    if (call->if_none) {
+        sound = sound && storage_http_header(headers, arena, "If-None-Match", "*");
     }
     if (self->account.key_count > 0) {
         struct span text = storage_azure_string_to_sign(&self->account, &request, arena);

@@ -155,6 +155,7 @@ static enum result blob_put(struct storage_blob *blob, const struct storage_blob
         const struct storage_http_call call = {.verb = STORAGE_HTTP_PUT,
                                                .name = items[i].name,
                                                .body = items[i].bytes,
+                                               .rewritten = items[i].rewritten,
                                                .awaited = items[i].awaited};
         enum result result =
             name_is_valid(items[i].name) ? add(job, &call, on_put, i) : RESULT_INVALID;

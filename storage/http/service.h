@@ -16,6 +16,7 @@ enum storage_http_verb {
     STORAGE_HTTP_DELETE,
     STORAGE_HTTP_LIST,
     STORAGE_HTTP_MAKE, /* the container */
+    STORAGE_HTTP_LOOK, /* which version of the blob is there? */
 };
 
 struct storage_http_call {
@@ -24,7 +25,11 @@ struct storage_http_call {
     struct span marker; /* LIST: where the page begins; empty: at the first */
     uint32_t limit;     /* LIST: names a page, 1 .. 1000 */
     struct span body;   /* PUT; MAKE: filled by `prepare` (lives in the arena) */
-    bool awaited;       /* somebody waits for it: it goes before those of which that is not said */
+    bool rewritten;     /* PUT: it must replace the version that is known to be there, or none */
+    /* Set for each try: the ETag of that version, or NULL; or: there must be none. */
+    const char *if_match;
+    bool if_none;
+    bool awaited; /* somebody waits for it: it goes before those of which that is not said */
 };
 
 struct storage_http_service {
@@ -34,6 +39,11 @@ struct storage_http_service {
     const char *container_missing;
     const char *container_exists; /* made by somebody else meanwhile */
     const char *container_busy;   /* try again */
+    const char
+        *condition_failed;    /* 412: another version is there; else a 412 is somebody's lease */
+    const char *blob_exists;  /* 409: where there must be none */
+    const char *blob_missing; /* where there must be one */
+    const char *blob_busy;    /* another conditional write is under way: try again */
     /*
      * Sets URL, signature and header lines of one try, in its arena. The header list is the
      * caller's to free, on failure too. RESULT_LIMIT.

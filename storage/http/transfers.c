@@ -17,6 +17,7 @@
 #define SPEED_LEAST       1024L /* bytes a second: slower for the time-out is a failure */
 #define WHOLE_TIMES       10L   /* a try may take so many times the time-out in all */
 #define READS_MORE        4u    /* reads at once, where all other places are taken */
+#define LOOKS_MAX         4u    /* that one put takes before it counts as tried in vain */
 
 enum transfer_state {
     TRANSFER_QUEUED,
@@ -38,6 +39,9 @@ struct storage_transfer {
     uint64_t hash; /* of the name */
     enum transfer_state state;
     uint32_t tries;
+    uint32_t looks;
+    bool looks_first; /* a put: before the next try it is asked which version is there */
+    bool any_version; /* ... which the service does not tell */
     ev_timer timer;
     CURL *easy; /* while active */
     struct curl_slist *headers;
@@ -50,7 +54,7 @@ struct storage_transfer {
 };
 
 /* What to make of an answer. */
-enum verdict { VERDICT_DONE, VERDICT_RETRY, VERDICT_MAKE };
+enum verdict { VERDICT_DONE, VERDICT_RETRY, VERDICT_MAKE, VERDICT_AT_ONCE };
 
 struct reading {
     enum verdict verdict;
@@ -67,6 +71,8 @@ static void end(struct storage_transfer *transfer, enum result result);
 static void unlink_transfer(struct storage_transfer *transfer);
 static struct reading read_answer(const struct storage_transfer *transfer, CURLcode code,
                                   long status, const char *service_code);
+static struct reading read_version(struct storage_transfer *transfer, struct reading reading,
+                                   long status, const char *service_code);
 static void service_code_of(const struct storage_transfer *transfer, char out[SERVICE_CODE_MAX]);
 static void tell_state(struct storage_transfers *transfers, enum result result, long status,
                        const char *service_code, CURLcode code);
@@ -86,9 +92,12 @@ enum result storage_transfers_init(struct storage_transfers *transfers, struct e
     if (transfers->idle == NULL) {
         return RESULT_LIMIT;
     }
-    enum result result =
-        http_loop_init(&transfers->curl, loop, active_max(transfers), on_done, transfers);
+    enum result result = storage_etags_init(&transfers->etags);
+    if (result == RESULT_OK) {
+        result = http_loop_init(&transfers->curl, loop, active_max(transfers), on_done, transfers);
+    }
     if (result != RESULT_OK) {
+        storage_etags_release(&transfers->etags);
         free(transfers->idle);
     }
     return result;
@@ -110,6 +119,7 @@ void storage_transfers_release(struct storage_transfers *transfers)
         curl_easy_cleanup(transfers->idle[i]);
     }
     free(transfers->idle);
+    storage_etags_release(&transfers->etags);
     http_loop_release(&transfers->curl);
     transfers->service->close(transfers->service);
 }
@@ -214,8 +224,11 @@ static void prepare_verb(CURL *easy, const struct storage_http_call *call)
 {
     static const char *const methods[] = {
         [STORAGE_HTTP_PUT] = "PUT", [STORAGE_HTTP_GET] = NULL,   [STORAGE_HTTP_DELETE] = "DELETE",
-        [STORAGE_HTTP_LIST] = NULL, [STORAGE_HTTP_MAKE] = "PUT",
+        [STORAGE_HTTP_LIST] = NULL, [STORAGE_HTTP_MAKE] = "PUT", [STORAGE_HTTP_LOOK] = NULL,
     };
+    if (call->verb == STORAGE_HTTP_LOOK) {
+        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    }
     if (call->verb == STORAGE_HTTP_PUT || call->verb == STORAGE_HTTP_MAKE) {
         const void *body = call->body.count > 0 ? (const void *)call->body.bytes : "";
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
@@ -239,8 +252,20 @@ static void set_limits(CURL *easy, long timeout_ms)
     }
 }
 
+/* Which version it replaces: the one that was written last, as far as that is known, or none. */
+static void set_condition(const struct storage_transfers *transfers,
+                          struct storage_transfer *transfer)
+{
+    struct storage_http_call *call = &transfer->call;
+    bool conditional = call->rewritten && !transfers->unconditional && !transfer->any_version;
+    call->if_match = conditional ? storage_etags_find(&transfers->etags, transfer->hash) : NULL;
+    call->if_none = conditional && call->if_match == NULL;
+}
+
 static bool prepare_try(struct storage_transfers *transfers, struct storage_transfer *transfer)
 {
+    struct storage_http_call look = {.verb = STORAGE_HTTP_LOOK, .name = transfer->call.name};
+    struct storage_http_call *call = transfer->looks_first ? &look : &transfer->call;
     CURL *easy =
         transfers->idle_count > 0 ? transfers->idle[--transfers->idle_count] : curl_easy_init();
     if (easy == NULL) {
@@ -257,9 +282,10 @@ static bool prepare_try(struct storage_transfers *transfers, struct storage_tran
     arena_clear(&transfer->arena);
     transfer->reply_count = 0;
     transfer->reply_too_large = false;
-    enum result result = transfers->service->prepare(transfers->service, &transfer->call,
-                                                     &transfer->arena, easy, &transfer->headers);
-    prepare_verb(easy, &transfer->call);
+    set_condition(transfers, transfer);
+    enum result result = transfers->service->prepare(transfers->service, call, &transfer->arena,
+                                                     easy, &transfer->headers);
+    prepare_verb(easy, call);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     return result == RESULT_OK && !transfer->arena.overflowed;
 }
@@ -308,8 +334,11 @@ static void on_done(void *owner, CURL *easy, CURLcode code)
         service_code_of(transfer, service_code);
     }
     struct reading reading = read_answer(transfer, code, status, service_code);
-    tell_state(transfers, reading.verdict == VERDICT_MAKE ? RESULT_OK : reading.result, status,
-               service_code, code);
+    if (code == CURLE_OK) {
+        reading = read_version(transfer, reading, status, service_code);
+    }
+    bool goes_on = reading.verdict == VERDICT_MAKE || reading.verdict == VERDICT_AT_ONCE;
+    tell_state(transfers, goes_on ? RESULT_OK : reading.result, status, service_code, code);
     transfers->active--;
     put_away(transfers, transfer);
     int64_t after_ms = after_s > 0 && after_s <= RETRY_AFTER_S_MAX ? (int64_t)after_s * 1000 : -1;
@@ -332,6 +361,11 @@ static uint64_t pause_ms(const struct storage_http_options *options, uint32_t tr
 static void settle(struct storage_transfer *transfer, struct reading reading, int64_t after_ms)
 {
     struct storage_transfers *transfers = transfer->owner_list;
+    if (reading.verdict == VERDICT_AT_ONCE) {
+        transfer->tries--; /* it was no failure */
+        set_state(transfer, TRANSFER_QUEUED);
+        return;
+    }
     bool last = transfer->tries >= transfers->options.tries_max;
     if (reading.verdict == VERDICT_DONE || last) {
         end(transfer, reading.result);
@@ -540,6 +574,79 @@ static struct reading read_answer(const struct storage_transfer *transfer, CURLc
     default:
         return status >= 500 ? try_again(RESULT_IO) : done_as(RESULT_IO);
     }
+}
+
+/* The answer to a look, or the version that a put has made. false: the service does not tell. */
+static bool keep_version(struct storage_transfer *transfer)
+{
+    struct curl_header *header = NULL;
+    struct storage_etags *etags = &transfer->owner_list->etags;
+    bool told = curl_easy_header(transfer->easy, "ETag", 0, CURLH_HEADER, -1, &header) == CURLHE_OK;
+    return storage_etags_keep(etags, transfer->hash, told ? header->value : "");
+}
+
+static struct reading read_look(struct storage_transfer *transfer, struct reading reading,
+                                long status)
+{
+    if (reading.verdict == VERDICT_RETRY) {
+        return reading;
+    }
+    transfer->looks_first = false;
+    if (status >= 200 && status < 300) {
+        transfer->any_version = !keep_version(transfer);
+    } else {
+        storage_etags_forget(&transfer->owner_list->etags, transfer->hash);
+        transfer->any_version = status != 404; /* it does not let us look */
+    }
+    return (struct reading){VERDICT_AT_ONCE, RESULT_IO};
+}
+
+/* Has another version been there than the put has named? */
+static bool is_refused(const struct storage_transfer *transfer, long status,
+                       const char *service_code)
+{
+    const struct storage_http_service *service = transfer->owner_list->service;
+    bool named = transfer->call.if_match != NULL;
+    return (named || transfer->call.if_none) &&
+           ((status == 412 && strcmp(service_code, service->condition_failed) == 0) ||
+            (status == 409 && strcmp(service_code, service->blob_exists) == 0) ||
+            (status == 404 && named && strcmp(service_code, service->blob_missing) == 0));
+}
+
+/* What an answer says of versions goes before what it says else. */
+static struct reading read_version(struct storage_transfer *transfer, struct reading reading,
+                                   long status, const char *service_code)
+{
+    struct storage_transfers *transfers = transfer->owner_list;
+    const struct storage_http_call *call = &transfer->call;
+    if (call->verb == STORAGE_HTTP_DELETE && reading.result == RESULT_OK) {
+        storage_etags_forget(&transfers->etags, transfer->hash);
+    }
+    if (call->verb != STORAGE_HTTP_PUT || !call->rewritten) {
+        return reading;
+    }
+    if (transfer->looks_first) {
+        return read_look(transfer, reading, status);
+    }
+    if (reading.verdict == VERDICT_DONE && reading.result == RESULT_OK) {
+        (void)keep_version(transfer);
+        return reading;
+    }
+    if (is_refused(transfer, status, service_code)) {
+        bool again = transfer->looks++ < LOOKS_MAX;
+        transfer->looks_first = true;
+        return again ? (struct reading){VERDICT_AT_ONCE, RESULT_IO} : try_again(RESULT_IO);
+    }
+    bool conditional = call->if_match != NULL || call->if_none;
+    if (conditional && status == 409 && strcmp(service_code, transfers->service->blob_busy) == 0) {
+        return try_again(RESULT_IO);
+    }
+    if (conditional && status == 501) {
+        log_line(LOG_WARN, "STORAGE-BLOB-UNCONDITIONAL", "service=%s", transfers->service->name);
+        transfers->unconditional = true;
+        return (struct reading){VERDICT_AT_ONCE, RESULT_IO};
+    }
+    return reading;
 }
 
 /* One line when it stops working, one when it works again. */

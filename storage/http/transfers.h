@@ -1,13 +1,17 @@
 /*
  * transfers.h: calls of one HTTP service, so many at once, each tried until it has an answer that
- * counts. Two puts of one name are never under way together: the later one waits. What somebody
- * waits for goes before the rest; reads have a few places more, so that they start however slow the
- * uploads are. Thread: the loop's.
+ * counts. Two puts of one name are never under way together: the later one waits. A try that nobody
+ * waits for any more may still run at the server, late; so a put of a name that is rewritten names
+ * the version that it replaces (If-Match, If-None-Match), and one that comes late is refused. What
+ * is refused is looked at (HEAD), and put in its place. What somebody waits for goes before the
+ * rest; reads have a few places more, so that they start however slow the uploads are. Thread: the
+ * loop's.
  */
 #ifndef STORAGE_HTTP_TRANSFERS_H
 #define STORAGE_HTTP_TRANSFERS_H
 
 #include "http/loop.h"
+#include "storage/http/etags.h"
 #include "storage/http/http_blob.h"
 
 struct storage_transfer;
@@ -26,7 +30,9 @@ struct storage_transfers {
     struct http_loop curl;
     struct storage_http_options options;
     struct storage_http_service *service; /* owned */
-    struct storage_transfer *first;       /* all that have not ended, oldest first */
+    struct storage_etags etags;
+    bool unconditional;             /* the service knows no conditions: its own order must do */
+    struct storage_transfer *first; /* all that have not ended, oldest first */
     struct storage_transfer *last;
     CURL **idle; /* places for all that may be active */
     uint32_t idle_count;

@@ -49,6 +49,10 @@ enum result storage_s3_blob_open(struct ev_loop *loop, const struct storage_s3_o
         .container_missing = "NoSuchBucket",
         .container_exists = "BucketAlreadyOwnedByYou",
         .container_busy = "OperationAborted",
+        .condition_failed = "PreconditionFailed",
+        .blob_exists = "",
+        .blob_missing = "NoSuchKey",
+        .blob_busy = "ConditionalRequestConflict",
         .prepare = s3_prepare,
         .close = s3_close,
     };
@@ -156,7 +160,8 @@ static void format_date(char out[STORAGE_S3_DATE_TEXT + 1])
     strftime(out, STORAGE_S3_DATE_TEXT + 1, "%Y%m%dT%H%M%SZ", &date);
 }
 
-/* All but Content-Type is signed. Without "Expect:" a large upload would wait for "100 Continue".
+/* All but Content-Type and conditions is signed. Without "Expect:" a large upload would wait for
+ * "100 Continue".
  */
 static bool add_headers(struct s3_service *self, const struct storage_http_call *call,
                         const struct storage_s3_request *request, struct arena *arena,
@@ -173,6 +178,9 @@ static bool add_headers(struct s3_service *self, const struct storage_http_call 
            (request->token[0] == '\0' ||
             storage_http_header(headers, arena, "x-amz-security-token", request->token)) &&
            (type[0] == '\0' || storage_http_header(headers, arena, "Content-Type", type)) &&
+           (call->if_match == NULL ||
+            storage_http_header(headers, arena, "If-Match", call->if_match)) &&
+           (!call->if_none || storage_http_header(headers, arena, "If-None-Match", "*")) &&
            storage_http_header(headers, arena, "Authorization", (const char *)authorization.bytes);
 }
 
@@ -181,7 +189,7 @@ static enum result s3_prepare(struct storage_http_service *service, struct stora
 {
     static const char *const methods[] = {
         [STORAGE_HTTP_PUT] = "PUT",  [STORAGE_HTTP_GET] = "GET",  [STORAGE_HTTP_DELETE] = "DELETE",
-        [STORAGE_HTTP_LIST] = "GET", [STORAGE_HTTP_MAKE] = "PUT",
+        [STORAGE_HTTP_LIST] = "GET", [STORAGE_HTTP_MAKE] = "PUT", [STORAGE_HTTP_LOOK] = "HEAD",
     };
     struct s3_service *self = (struct s3_service *)service;
     if (call->verb == STORAGE_HTTP_MAKE && strcmp(self->region, REGION_WITHOUT_NAME) != 0) {

@@ -342,6 +342,30 @@ void contract_blob_says_full_and_keeps_what_there_is(struct contract_blob *subje
     desk_close(&desk);
 }
 
+static void rewrite(struct desk *desk, const char *bytes)
+{
+    struct storage_blob_item item = {
+        .name = span_text("w/e/execution.msgpack"), .bytes = span_text(bytes), .rewritten = true};
+    cr_assert_eq(put_items(desk, &item, 1), RESULT_OK, "%s", bytes);
+    expect_text(desk, "w/e/execution.msgpack", bytes);
+}
+
+/* Of a name that is rewritten an adapter may go by the version that it knows: so others come in
+ * between that it does not know. */
+void contract_blob_rewrites_a_name_whatever_became_of_it(struct contract_blob *subject)
+{
+    struct desk desk = desk_open(subject);
+    put_text(&desk, "w/e/execution.msgpack", "there before");
+    rewrite(&desk, "one");
+    rewrite(&desk, "two");
+    put_text(&desk, "w/e/execution.msgpack", "by another hand");
+    rewrite(&desk, "three");
+    cr_assert_eq(remove_prefix(&desk, "w/e/"), RESULT_OK);
+    rewrite(&desk, "four");
+    rewrite(&desk, "four");
+    desk_close(&desk);
+}
+
 void contract_blob_tells_the_outcome_to_a_caller_that_wants_no_answer(struct contract_blob *subject)
 {
     struct desk desk = desk_open(subject);

@@ -19,6 +19,7 @@ struct contract_blob {
     X(says_not_found)                                                                              \
     X(answers_each_request_once_and_each_item)                                                     \
     X(lets_the_newest_bytes_of_a_name_win)                                                         \
+    X(rewrites_a_name_whatever_became_of_it)                                                       \
     X(keeps_large_and_empty_blobs)                                                                 \
     X(refuses_bad_names_one_by_one)                                                                \
     X(lists_names_in_order_with_a_limit)                                                           \

@@ -18,6 +18,7 @@ struct s3_subject {
     const char *secret;
     const char *region;
     const char *token;
+    uint32_t timeout_ms; /* 0: the usual one */
 };
 
 static struct s3_standin standin;
@@ -40,6 +41,7 @@ static struct storage_blob *s3_open(struct contract_blob *self)
     };
     options.http.retry_ms_first = 1;
     options.http.retry_ms_max = 4;
+    options.http.timeout_ms = s3->timeout_ms > 0 ? s3->timeout_ms : options.http.timeout_ms;
     enum result result = storage_s3_blob_open(s3->loop, &options, &blob, reason);
     cr_assert_eq(result, RESULT_OK, "%s", reason);
     return contract_blob_waiting(blob, s3->loop);
@@ -127,6 +129,124 @@ Test(blob_in_s3, a_wrong_secret_is_denied)
 
     contract_asker_release(&asker);
     subject_release(&s3);
+}
+
+/* ---- puts that nobody waits for any more ---- */
+
+#define STATE_NAME "w/e/execution.msgpack"
+
+struct late_world {
+    struct s3_subject s3;
+    struct storage_blob *blob;
+    struct contract_asker asker;
+};
+
+static void late_open(struct late_world *world)
+{
+    world->s3 = subject_new();
+    world->s3.timeout_ms = 300; /* what is late takes longer than that: for ever */
+    contract_asker_init(&world->asker);
+    world->blob = s3_open(&world->s3.subject);
+}
+
+static void late_close(struct late_world *world)
+{
+    cr_assert_str_eq(standin.refused, "");
+    contract_asker_release(&world->asker);
+    world->blob->ops->close(world->blob);
+    subject_release(&world->s3);
+}
+
+static void write_state(struct late_world *world, const char *bytes)
+{
+    struct storage_blob_item item = {
+        .name = span_text(STATE_NAME), .bytes = span_text(bytes), .rewritten = true};
+    cr_assert_eq(world->blob->ops->put(world->blob, &item, 1, contract_ask(&world->asker)),
+                 RESULT_OK);
+    cr_assert_eq(contract_answer(&world->asker)->result, RESULT_OK, "%s", bytes);
+}
+
+static void expect_state(struct late_world *world, const char *bytes)
+{
+    cr_assert_eq(
+        world->blob->ops->get(world->blob, span_text(STATE_NAME), contract_ask(&world->asker)),
+        RESULT_OK);
+    cr_assert(span_equal(contract_answer(&world->asker)->bytes, span_text(bytes)), "%.*s, not %s",
+              SPAN_ARG(contract_answer(&world->asker)->bytes), bytes);
+}
+
+Test(blob_in_s3, the_first_put_of_a_state_does_not_overwrite_a_newer_one_when_it_runs_late)
+{
+    struct late_world world;
+    late_open(&world);
+    standin.next_put = S3_LATE;
+    write_state(&world, "one"); /* by its second try */
+    write_state(&world, "two");
+
+    cr_assert_eq(s3_standin_run_late(&standin), 412);
+
+    expect_state(&world, "two");
+    late_close(&world);
+}
+
+Test(blob_in_s3, a_put_of_a_state_does_not_overwrite_a_newer_one_when_it_runs_late)
+{
+    struct late_world world;
+    late_open(&world);
+    write_state(&world, "one");
+    standin.next_put = S3_LATE;
+    write_state(&world, "two");
+    cr_assert_eq(s3_standin_run_late(&standin), 412, "the second try has done it");
+    standin.next_put = S3_LATE;
+    write_state(&world, "three");
+    write_state(&world, "four");
+
+    cr_assert_eq(s3_standin_run_late(&standin), 412);
+
+    expect_state(&world, "four");
+    late_close(&world);
+}
+
+Test(blob_in_s3, a_late_put_of_a_dead_process_does_not_overwrite_that_of_the_next_one)
+{
+    struct late_world world;
+    late_open(&world);
+    write_state(&world, "one");
+    standin.next_put = S3_LATE;
+    write_state(&world, "two");
+    world.blob->ops->close(world.blob);
+    world.blob = s3_open(&world.s3.subject); /* it knows no version */
+    write_state(&world, "three");
+
+    cr_assert_eq(s3_standin_run_late(&standin), 412);
+
+    expect_state(&world, "three");
+    late_close(&world);
+}
+
+Test(blob_in_s3, a_put_of_a_state_whose_answer_is_lost_is_done_all_the_same)
+{
+    struct late_world world;
+    late_open(&world);
+    standin.next_put = S3_ANSWER_LOST;
+    write_state(&world, "one");
+    standin.next_put = S3_ANSWER_LOST;
+    write_state(&world, "two");
+    expect_state(&world, "two");
+    late_close(&world);
+}
+
+Test(blob_in_s3, a_service_without_conditions_stores_all_the_same)
+{
+    struct late_world world;
+    late_open(&world);
+    standin.knows_no_conditions = true;
+    write_state(&world, "one");
+    size_t before = standin.server.requests;
+    write_state(&world, "two");
+    cr_assert_eq(standin.server.requests, before + 1, "it is not asked for them again");
+    expect_state(&world, "two");
+    late_close(&world);
 }
 
 Test(blob_in_s3, a_session_token_is_sent_and_signed)

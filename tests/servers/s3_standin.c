@@ -20,6 +20,8 @@ struct call {
 static struct scripted_reply on_request(void *owner, const struct scripted_request *request);
 static bool signature_is_right(struct s3_standin *s3, const struct scripted_request *request,
                                const struct call *call);
+static bool header(const struct scripted_request *request, const char *name, size_t name_count,
+                   char *out, size_t capacity);
 
 bool s3_standin_start(struct s3_standin *s3, struct ev_loop *loop)
 {
@@ -37,6 +39,8 @@ void s3_standin_stop(struct s3_standin *s3)
     for (size_t i = 0; i < s3->object_count; i++) {
         free(s3->objects[i].bytes);
     }
+    free((void *)(uintptr_t)s3->late.head);
+    free((void *)(uintptr_t)s3->late.body);
 }
 
 /* ---- objects ---- */
@@ -60,11 +64,41 @@ static size_t place_of(const struct s3_standin *s3, const char *name, bool *ther
     return at;
 }
 
+static void tell_version(const struct s3_standin_object *object, struct scripted_reply *reply)
+{
+    snprintf(reply->headers, sizeof reply->headers, "ETag: \"%lu\"\r\n", object->version);
+}
+
+/* 0: a put may be done, as far as its conditions go. */
+static int check_conditions(const struct s3_standin *s3, const struct scripted_request *request,
+                            const struct s3_standin_object *object)
+{
+    char wanted[128], found[128] = "";
+    if (object != NULL) {
+        snprintf(found, sizeof found, "\"%lu\"", object->version);
+    }
+    bool matches = header(request, "if-match", 8, wanted, sizeof wanted);
+    if (matches && object == NULL && !s3->knows_no_conditions) {
+        return 404;
+    }
+    bool none = !matches && header(request, "if-none-match", 13, wanted, sizeof wanted);
+    if ((matches || none) && s3->knows_no_conditions) {
+        return 501;
+    }
+    return (matches && strcmp(wanted, found) != 0) || (none && object != NULL) ? 412 : 0;
+}
+
 static struct scripted_reply put(struct s3_standin *s3, const char *name,
                                  const struct scripted_request *request)
 {
     bool there = false;
     size_t at = place_of(s3, name, &there);
+    int refused = check_conditions(s3, request, there ? &s3->objects[at] : NULL);
+    if (refused != 0) {
+        return error(refused, refused == 404   ? "NoSuchKey"
+                              : refused == 412 ? "PreconditionFailed"
+                                               : "NotImplemented");
+    }
     if (!there && s3->object_count == S3_STANDIN_OBJECTS_MAX) {
         return error(507, "Full");
     }
@@ -79,7 +113,10 @@ static struct scripted_reply put(struct s3_standin *s3, const char *name,
     s3->objects[at].bytes = malloc(request->body_count + 1);
     s3->objects[at].count = request->body_count;
     memcpy(s3->objects[at].bytes, request->body, request->body_count);
-    return (struct scripted_reply){.status = 200};
+    s3->objects[at].version = ++s3->version_last;
+    struct scripted_reply reply = {.status = 200};
+    tell_version(&s3->objects[at], &reply);
+    return reply;
 }
 
 static struct scripted_reply get(struct s3_standin *s3, const char *name)
@@ -92,6 +129,18 @@ static struct scripted_reply get(struct s3_standin *s3, const char *name)
     struct scripted_reply reply = {
         .status = 200, .body = malloc(object->count + 1), .body_count = object->count};
     memcpy(reply.body, object->bytes, object->count);
+    tell_version(object, &reply);
+    return reply;
+}
+
+static struct scripted_reply look(struct s3_standin *s3, const char *name)
+{
+    bool there = false;
+    const struct s3_standin_object *object = &s3->objects[place_of(s3, name, &there)];
+    struct scripted_reply reply = {.status = there ? 200 : 404};
+    if (there) {
+        tell_version(object, &reply);
+    }
     return reply;
 }
 
@@ -177,6 +226,36 @@ static struct scripted_reply list(const struct s3_standin *s3, const char *bucke
     return reply;
 }
 
+static struct scripted_reply put_in_time(struct s3_standin *s3, const char *name,
+                                         const struct scripted_request *request)
+{
+    enum s3_standin_late late = s3->next_put;
+    s3->next_put = S3_IN_TIME;
+    if (late == S3_LATE) {
+        char *body = malloc(request->body_count + 1);
+        memcpy(body, request->body, request->body_count);
+        s3->late = (struct scripted_request){
+            .head = strdup(request->head), .body = body, .body_count = request->body_count};
+        return (struct scripted_reply){0};
+    }
+    struct scripted_reply reply = put(s3, name, request);
+    reply.status = late == S3_ANSWER_LOST ? 0 : reply.status;
+    return reply;
+}
+
+int s3_standin_run_late(struct s3_standin *s3)
+{
+    if (s3->late.head == NULL) {
+        return 0;
+    }
+    struct scripted_reply reply = on_request(s3, &s3->late);
+    free((void *)(uintptr_t)s3->late.head);
+    free((void *)(uintptr_t)s3->late.body);
+    s3->late = (struct scripted_request){0};
+    free(reply.body);
+    return reply.status;
+}
+
 static struct scripted_reply on_request(void *owner, const struct scripted_request *request)
 {
     struct s3_standin *s3 = owner;
@@ -197,7 +276,12 @@ static struct scripted_reply on_request(void *owner, const struct scripted_reque
         return error(404, "NoSuchBucket");
     }
     if (strcmp(call.method, "PUT") == 0) {
-        return there && of_bucket ? error(409, "BucketAlreadyOwnedByYou") : put(s3, name, request);
+        return there && of_bucket ? error(409, "BucketAlreadyOwnedByYou")
+               : of_bucket        ? put(s3, name, request)
+                                  : put_in_time(s3, name, request);
+    }
+    if (strcmp(call.method, "HEAD") == 0) {
+        return look(s3, name);
     }
     if (strcmp(call.method, "DELETE") == 0) {
         return erase(s3, name);

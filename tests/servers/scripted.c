@@ -148,6 +148,9 @@ static void answer(struct scripted_connection *connection)
             .body_count = connection->count - connection->head_count,
         };
         reply = server->function(server->owner, &request);
+        if (reply.status == 0) {
+            return;
+        }
     } else if (row->body != NULL) {
         reply.body = strdup(row->body);
         reply.body_count = strlen(row->body);
@@ -156,7 +159,8 @@ static void answer(struct scripted_connection *connection)
     connection->out_sent = 0;
     connection->out_count = (size_t)snprintf(
         connection->out, 4096, "HTTP/1.1 %d Scripted\r\n%sContent-Length: %zu\r\n\r\n",
-        reply.status, row == NULL || row->headers == NULL ? "" : row->headers, reply.body_count);
+        reply.status, row == NULL || row->headers == NULL ? reply.headers : row->headers,
+        reply.body_count);
     if (reply.body_count > 0) {
         memcpy(connection->out + connection->out_count, reply.body, reply.body_count);
     }

@@ -35,9 +35,10 @@ struct scripted_request {
 
 /* What a function answers in place of the script; the body is malloc's. */
 struct scripted_reply {
-    int status;
+    int status; /* 0: it never answers */
     char *body; /* NULL: none */
     size_t body_count;
+    char headers[160]; /* whole lines */
 };
 typedef struct scripted_reply (*scripted_fn)(void *owner, const struct scripted_request *request);
 
