@@ -1,7 +1,7 @@
 /*
  * engine_crash_system.c: the engine runs in a child process that is killed with SIGKILL; a new one
  * goes on with what is on the disk. Everything acknowledged is there; a module step whose answer
- * was committed does not run again.
+ * was committed does not run again. Without durability the end of what happened may be missing.
  */
 #include "tests/system/child.h"
 #include "tests/system/engine_host.h"
@@ -164,6 +164,109 @@ static void killed_at_any_moment(int acknowledged)
     host_remove_directory(directory);
 }
 
+/* ---- without durability ---- */
+
+static struct actor_runtime_options careless(void)
+{
+    struct actor_runtime_options options = options_of(1);
+    options.durability = ACTOR_NOT_DURABLE;
+    return options;
+}
+
+/* One after the other, each called back before the next one starts. */
+static void churn_carelessly(const char *directory, int to)
+{
+    struct engine_host *host = malloc(sizeof *host);
+    host_open(host, directory, careless());
+    host_deploy(host, "approval.bpmn", approval);
+    for (int i = 0;; i++) {
+        REQUIRE(host_int(host_call(host,
+                                   "{\"op\":\"start\",\"process\":\"approval\","
+                                   "\"executionId\":\"e-%d\",\"requestId\":\"s-%d\"}",
+                                   i, i),
+                         "state") == 3);
+        if (i % 2 == 1) {
+            REQUIRE(host_int(host_call(host, "{\"op\":\"callback\",\"executionId\":\"e-%d\"}", i),
+                             "state") == 40);
+        }
+        acknowledge(to);
+        if (i % 50 == 49) {
+            arena_clear(&host->arena);
+        }
+    }
+}
+
+/* 0: it is not there; else its state, which is one that a commit left. */
+static int64_t look_at(struct engine_host *host, int i)
+{
+    struct span got = host_call(host, "{\"op\":\"get\",\"executionId\":\"e-%d\"}", i);
+    if (span_is(host_error(got), "SessionNotFound")) {
+        return 0;
+    }
+    int64_t state = host_int(got, "state");
+    CHECK(state == 3 || state == 40);
+    return state;
+}
+
+/* It goes on from wherever it stands: a repeat of the start means the one that is there, or begins
+ * the one that is lost; then it is called back. */
+static void goes_on(struct engine_host *host, int i, int64_t state)
+{
+    struct span reply =
+        host_call(host,
+                  "{\"op\":\"start\",\"process\":\"approval\",\"executionId\":\"e-%d\","
+                  "\"requestId\":\"s-%d\"}",
+                  i, i);
+    CHECK_INT(host_int(reply, "state"), 3); /* also of one that has ended: it is the first reply */
+    if (state != 40) {
+        CHECK_INT(
+            host_int(host_call(host, "{\"op\":\"callback\",\"executionId\":\"e-%d\"}", i), "state"),
+            40);
+    }
+    CHECK_INT(look_at(host, i), 40);
+}
+
+static void killed_without_durability(int acknowledged)
+{
+    CHECK_CASE("killed without durability: what is lost is the end of what happened; the rest is "
+               "whole and goes on");
+    char directory[128];
+    struct engine_host host;
+    host_directory(directory);
+    struct child child = begin(churn_carelessly, directory);
+    await(&child, acknowledged);
+    kill_now(&child);
+
+    host_open(&host, directory, careless());
+    CHECK_INT(host.recovery.corrupt, 0);
+    int there = 0;
+    while (look_at(&host, there) != 0) {
+        /* With a later one there, each before it has come as far as it ever did. */
+        there++;
+    }
+    for (int i = 0; i + 1 < there; i++) {
+        CHECK_INT(look_at(&host, i), i % 2 == 0 ? 3 : 40);
+    }
+    int beyond = (there > acknowledged ? there : acknowledged) + 20;
+    for (int i = there; i < beyond; i++) {
+        CHECK_INT(look_at(&host, i), 0);
+    }
+    fprintf(stderr, "  of %d acknowledged %d are there\n", acknowledged, there);
+    int first = there > 20 ? there - 20 : 0;
+    for (int i = first; i < there + 3; i++) {
+        goes_on(&host, i, look_at(&host, i));
+    }
+    host_close(&host);
+
+    host_open(&host, directory, options_of(2));
+    CHECK_INT(host.recovery.corrupt, 0);
+    for (int i = 0; i < there + 3; i++) {
+        CHECK_INT(look_at(&host, i), i < first && i % 2 == 0 ? 3 : 40);
+    }
+    host_close(&host);
+    host_remove_directory(directory);
+}
+
 /* ---- modules ---- */
 
 static struct test_http *modules;
@@ -241,6 +344,10 @@ int main(void)
     static const int moments[] = {1, 2, 3, 10, 57, 300};
     for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
         killed_at_any_moment(moments[i]);
+    }
+    static const int careless_moments[] = {1, 5, 60, 400};
+    for (size_t i = 0; i < sizeof careless_moments / sizeof careless_moments[0]; i++) {
+        killed_without_durability(careless_moments[i]);
     }
     committed_calls_do_not_run_again();
     return check_report();
