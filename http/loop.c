@@ -34,7 +34,6 @@ static void set_kick(struct http_loop *curl, bool kick);
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *owner);
 static curl_socket_t on_curl_open(void *owner, curlsocktype purpose, struct curl_sockaddr *address);
 static int on_curl_close(void *owner, curl_socket_t fd);
-static void set_kick(struct http_loop *curl, bool kick);
 static void on_ready(struct ev_loop *loop, ev_io *io, int events);
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events);
 static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events);
@@ -240,17 +239,6 @@ static int on_curl_timer(CURLM *multi, long timeout_ms, void *owner)
         ev_timer_start(curl->loop, &curl->timer);
     }
     return 0;
-}
-
-/* A transfer that waits to be started keeps the loop alive, as one under way does by its socket. */
-static void set_kick(struct http_loop *curl, bool kick)
-{
-    if (kick && !curl->kick) {
-        ev_ref(curl->loop);
-    } else if (!kick && curl->kick) {
-        ev_unref(curl->loop);
-    }
-    curl->kick = kick;
 }
 
 static void on_ready(struct ev_loop *loop, ev_io *io, int events)
