@@ -234,6 +234,8 @@ struct choice {
     uint32_t boundary; /* TIMER: node, or ENGINE_NONE: the token's own wait */
     uint32_t second;   /* TIMER: another one due right after it; 0: none */
     uint32_t second_boundary;
+    uint32_t third; /* ... and one more behind that */
+    uint32_t third_boundary;
     uint32_t letter;             /* MESSAGE: of the post, from 1; 0: of the outside */
     const struct sim_task *task; /* MESSAGE, SIGNAL of the outside */
     struct span key;             /* MESSAGE of the outside */
@@ -273,9 +275,16 @@ static void offer_timers(const struct engine_execution *execution, struct choice
         choice.kind = ENGINE_IN_TIMER;
         offer(choices, choice);
         for (uint32_t k = 0; k < count; k++) {
-            if (k != i) {
-                choice.second = timers[k].token;
-                choice.second_boundary = timers[k].boundary;
+            if (k == i) {
+                continue;
+            }
+            choice.second = timers[k].token;
+            choice.second_boundary = timers[k].boundary;
+            choice.third = 0;
+            offer(choices, choice);
+            if (count == 3) { /* after a long time all three are due at once */
+                choice.third = timers[3 - i - k].token;
+                choice.third_boundary = timers[3 - i - k].boundary;
                 offer(choices, choice);
             }
         }
@@ -325,24 +334,27 @@ static void offer_news(struct sim *sim, const struct engine_execution *execution
     }
 }
 
+static int64_t due_of(const struct choice *choice, uint32_t token, uint32_t boundary,
+                      int64_t now_ms)
+{
+    return token == choice->token && boundary == choice->boundary           ? now_ms - 2
+           : token == choice->second && boundary == choice->second_boundary ? now_ms - 1
+           : token == choice->third && boundary == choice->third_boundary   ? now_ms
+                                                                            : now_ms + FAR_MS;
+}
+
 /* Of all timers only the chosen ones are due; the core takes care of the rest. */
 static void set_due(struct engine_execution *execution, const struct choice *choice, int64_t now_ms)
 {
     const struct engine_token *each = NULL;
     while ((each = engine_token_next(execution, each)) != NULL) {
         struct engine_token *token = engine_token_find(execution, each->slot.id);
-        bool first = token->slot.id == choice->token;
-        bool second = token->slot.id == choice->second;
         if (token->due_ms != ENGINE_NO_DUE) {
-            token->due_ms = first && choice->boundary == ENGINE_NONE           ? now_ms - 1
-                            : second && choice->second_boundary == ENGINE_NONE ? now_ms
-                                                                               : now_ms + FAR_MS;
+            token->due_ms = due_of(choice, token->slot.id, ENGINE_NONE, now_ms);
         }
         for (ENGINE_EACH(struct engine_timer, timer, &execution->timers, &token->timers,
                          ENGINE_LINK_FIRST)) {
-            timer->due_ms = first && choice->boundary == timer->node           ? now_ms - 1
-                            : second && choice->second_boundary == timer->node ? now_ms
-                                                                               : now_ms + FAR_MS;
+            timer->due_ms = due_of(choice, token->slot.id, timer->node, now_ms);
         }
     }
     execution->due_known = false;

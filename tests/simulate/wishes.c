@@ -184,7 +184,10 @@ static void send_signal(struct sim *sim, uint32_t client, const struct sim_task 
     if (last != NULL && (last->pending || now_ms < last->answered_ms + SIGNAL_MOST_MS)) {
         return;
     }
-    if (last != NULL && step != 0 && last->step == step && last->boot == sim->machine->boot) {
+    /* (What has failed meanwhile did not listen until it was repaired.) */
+    bool listened = !sim->clients->clients[client].operated;
+    if (last != NULL && step != 0 && last->step == step && last->boot == sim->machine->boot &&
+        listened) {
         sim_fail(sim, "step %u in %.*s was told to wait, and a signal has not reached it", step,
                  SPAN_ARG(task->id));
     }
