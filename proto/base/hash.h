@@ -26,7 +26,8 @@ static inline void base_hash_128(struct span span, uint64_t key, uint8_t out[16]
     base_siphash_128(span, key, 0, out);
 }
 
-/* CRC32C; pass 0 to begin, the previous result to go on. Uses SSE4.2 where the CPU has it. */
+/* CRC32C; pass 0 to begin, the previous result to go on. By instructions (SSE4.2, PCLMULQDQ) where
+ * the CPU has them. */
 uint32_t base_crc32c(uint32_t crc, struct span span);
 /* The same by a table: for CPUs without the instruction, and for the test that both agree. */
 uint32_t base_crc32c_by_table(uint32_t crc, struct span span);

@@ -102,3 +102,18 @@ Test(hash, crc32c_goes_on_from_an_earlier_result_at_any_split)
         cr_expect_eq(base_crc32c_by_table(head, tail), expected, "split at %zu", split);
     }
 }
+
+Test(hash, crc32c_by_instruction_and_by_table_agree_at_any_size)
+{
+    /* Blocks of three lanes, long and short, with every rest behind them; unaligned. */
+    static uint8_t bytes[5000];
+    uint32_t next = 1;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        next = next * 1664525u + 1013904223u;
+        bytes[i] = (uint8_t)(next >> 24);
+    }
+    for (size_t count = 0; count < sizeof bytes; count++) {
+        struct span span = span_of(bytes + count % 8, count - count % 8);
+        cr_assert_eq(base_crc32c(7, span), base_crc32c_by_table(7, span), "%zu bytes", span.count);
+    }
+}
