@@ -106,17 +106,10 @@ static enum result put_position(struct actor_state_drain *drain, const char *nam
                           span_of(bytes, sizeof bytes));
 }
 
-/* first NUL second */
 static struct span join_key(struct arena *arena, struct span first, struct span second)
 {
-    uint8_t *key = arena_alloc(arena, first.count + 1 + second.count);
-    if (key == NULL) {
-        return SPAN_EMPTY;
-    }
-    memcpy(key, first.bytes, first.count);
-    key[first.count] = 0;
-    memcpy(key + first.count + 1, second.bytes, second.count);
-    return span_of(key, first.count + 1 + second.count);
+    const struct span parts[] = {first, span_of("", 1), second};
+    return arena_join(arena, parts, sizeof parts / sizeof parts[0]);
 }
 
 static bool split_key(struct span key, struct span *first, struct span *rest)

@@ -187,6 +187,26 @@ struct span arena_copy(struct arena *arena, struct span span)
     return span_of(copy, span.count);
 }
 
+struct span arena_join(struct arena *arena, const struct span *parts, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes += parts[i].count;
+    }
+    uint8_t *start = bytes == 0 ? NULL : arena_alloc(arena, bytes);
+    if (start == NULL) {
+        return SPAN_EMPTY;
+    }
+    uint8_t *next = start;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].count > 0) {
+            memcpy(next, parts[i].bytes, parts[i].count);
+            next += parts[i].count;
+        }
+    }
+    return span_of(start, bytes);
+}
+
 struct span arena_format(struct arena *arena, const char *format, ...)
 {
     char brief[256];

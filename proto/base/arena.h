@@ -89,6 +89,8 @@ size_t arena_spare_bytes(const struct arena *arena);
  * the copy.
  */
 struct span arena_copy(struct arena *arena, struct span span);
+/* The parts, one behind the other; an empty span when full, or when all of them are empty. */
+struct span arena_join(struct arena *arena, const struct span *parts, size_t count);
 /* printf into the arena; NUL-terminated, count excludes the NUL. */
 struct span arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -186,6 +186,21 @@ Test(arena, format_writes_short_and_long_texts_whole)
     cr_expect_eq(lengthy.bytes[1000], 0);
 }
 
+Test(arena, join_puts_parts_behind_each_other_or_nothing_when_full)
+{
+    const struct span parts[] = {span_text("a"), SPAN_EMPTY, span_of("", 1), span_text("bc")};
+    struct span joined = arena_join(&arena, parts, 4);
+    struct span nothing = arena_join(&arena, parts + 1, 1);
+    while (arena_alloc(&arena, 16) != NULL) {
+    }
+    struct span refused = arena_join(&arena, parts, 4);
+
+    cr_expect(span_equal(joined, span_of("a\0bc", 4)));
+    cr_expect_eq(nothing.count, 0u);
+    cr_expect_eq(refused.count, 0u);
+    cr_expect(arena.overflowed);
+}
+
 Test(arena, a_released_arena_may_be_used_again)
 {
     cr_assert_not_null(arena_alloc(&arena, 2000));
