@@ -18,6 +18,7 @@ struct fixture {
     struct audit_source *source;
     struct actor_bus *actor;
     uint64_t now_ms;
+    uint64_t rests_ms; /* from its last turn to the next that it wants; ACTOR_NEVER: none */
 };
 
 static void begin(struct fixture *fixture, uint64_t position)
@@ -63,10 +64,9 @@ static void end(struct fixture *fixture)
     fixture_log_release(&fixture->log);
 }
 
-/* Turns until the actor has nothing to do, at most some seconds of its time. */
-static void run(struct fixture *fixture, struct proto_message *first)
+static void run_turns(struct fixture *fixture, struct proto_message *first, int turns)
 {
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < turns; i++) {
         struct proto_message *batch = first;
         struct proto_message **last = &batch;
         first = NULL;
@@ -79,9 +79,18 @@ static void run(struct fixture *fixture, struct proto_message *first)
         }
         fixture->inbox.count = 0;
         struct actor_time now = {.unix_ms = 0, .monotonic_ms = fixture->now_ms};
-        actor_bus_turn(fixture->actor, batch, now);
+        uint64_t due_ms = actor_bus_turn(fixture->actor, batch, now);
+        fixture->rests_ms = due_ms == ACTOR_NEVER      ? ACTOR_NEVER
+                            : due_ms > fixture->now_ms ? due_ms - fixture->now_ms
+                                                       : 0;
         fixture->now_ms += 50;
     }
+}
+
+/* Turns until the actor has nothing to do, at most some seconds of its time. */
+static void run(struct fixture *fixture, struct proto_message *first)
+{
+    run_turns(fixture, first, 200);
 }
 
 static void write_audit(struct fixture *fixture, const char *id)
@@ -209,6 +218,27 @@ static struct proto_message *drain_of(struct fixture *fixture)
     struct proto_message *drain = message_new(PROTO_DRAIN, 0);
     drain->reply_to.sink = &fixture->asker.sink;
     return drain;
+}
+
+Test(bus_drain, rests_while_a_refused_message_cannot_be_set_aside)
+{
+    struct fixture fixture;
+    begin(&fixture, 0);
+    audit_memory_queue_refuse(fixture.queue, "x:1");
+    audit_memory_queue_set_away(fixture.refused, true);
+    write_numbers(&fixture, 1);
+    run_turns(&fixture, NULL, 1);
+    write_audit(&fixture, "x:1"); /* refused while what came before is to be reported */
+
+    run(&fixture, NULL);
+
+    cr_expect_eq(actor_bus_counters(fixture.actor)->set_aside, 0);
+    cr_expect_gt(fixture.rests_ms, 0, "it turns for nothing");
+    audit_memory_queue_set_away(fixture.refused, false);
+    run(&fixture, NULL);
+    cr_expect_eq(actor_bus_counters(fixture.actor)->set_aside, 1);
+    cr_expect_eq(told(&fixture.storage), 2);
+    end(&fixture);
 }
 
 Test(bus_drain, ends_when_all_is_settled)
