@@ -64,6 +64,28 @@ Test(engine_trouble, full_disk_refuses_starts_and_loses_nothing_when_there_is_ro
     engine_world_free(world);
 }
 
+Test(engine_trouble, what_is_deleted_is_not_restarted_from_what_was_read_before)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct engine_world *world = world_of(seed);
+        cr_assert_eq(state_of(call(world, "start", "x")), 3);
+        cr_assert_eq(state_of(call(world, "callback", "x")), 40);
+        engine_world_idle(world, 3000); /* only index and blob know it now */
+
+        uint64_t delete = engine_world_ask(world, "{\"op\":\"delete\",\"executionId\":\"x\"}");
+        uint64_t restart = engine_world_ask(world, "{\"op\":\"restart\",\"executionId\":\"x\"}");
+        struct span deleted = engine_world_await(world, delete);
+        struct span restarted = engine_world_await(world, restart);
+
+        cr_assert(wire_bool_or(wire_find_text(deleted, "deleted"), false), "seed %d", (int)seed);
+        cr_assert(state_of(restarted) == 3 || error_of(restarted).count > 0);
+        struct span found = call(world, "get", "x");
+        cr_assert(span_is(error_of(found), "SessionNotFound"), "seed %d: state %d", (int)seed,
+                  (int)state_of(found));
+        engine_world_free(world);
+    }
+}
+
 static struct span message_of(struct span reply)
 {
     return wire_string_or(wire_find_text(wire_find_text(reply, "error"), "message"), "");
