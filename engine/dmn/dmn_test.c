@@ -319,6 +319,28 @@ Test(dmn, a_value_becomes_one_of_its_declared_type_or_null)
     }
 }
 
+Test(dmn, what_is_not_of_the_declared_type_is_named)
+{
+    static const struct {
+        const char *model;
+        const char *says;
+    } rows[] = {
+        {MODEL(TYPED("number", "\"x\"")), "string is not of the declared type"},
+        {MODEL(PERSON TYPED("tPerson", "{name: \"A\", age: \"x\", born: null, friends: []}")),
+         "context is not of the declared type: \"age\" is of another type"},
+        {MODEL(PERSON TYPED("tPerson", "{name: \"A\", age: 1, friends: []}")),
+         "context is not of the declared type: \"born\" is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct data_names names = {.names = {.find = find}};
+        struct engine_dmn_outcome found;
+        cr_assert_eq(engine_dmn_evaluate(read_model(rows[i].model), span_text("d"), &names.names,
+                                         &arena, &found),
+                     RESULT_OK);
+        cr_expect_str_eq(found.error.message, rows[i].says);
+    }
+}
+
 Test(dmn, expressions_may_name_the_types_of_the_model)
 {
     static const char text[] = MODEL(

@@ -14,8 +14,10 @@
 /* One value on its way into a type. */
 struct fitting {
     struct expression_evaluation *evaluation;
-    unsigned depth; /* of lists and contexts */
-    bool strict;    /* as it is, or not at all */
+    unsigned depth;     /* of lists and contexts */
+    bool strict;        /* as it is, or not at all */
+    struct span member; /* the first, innermost one that did not fit */
+    bool is_missing;    /* or is not there */
 };
 
 static bool fit(struct fitting *fitting, const struct dmn_type *type,
@@ -83,10 +85,28 @@ static bool fit_member(struct fitting *fitting, const struct dmn_type *type,
         if (span_equal(type->names[i], entry->key)) {
             ++*found;
             entry->value = expression_value_read(entry->value);
-            return fit(fitting, type->members[i], &entry->value);
+            bool fits = fit(fitting, type->members[i], &entry->value);
+            if (!fits && fitting->member.count == 0) {
+                fitting->member = entry->key;
+            }
+            return fits;
         }
     }
     return true; /* more than the type names is no harm */
+}
+
+static void note_missing(struct fitting *fitting, const struct dmn_type *type,
+                         struct expression_value value)
+{
+    struct expression_value found;
+    for (uint32_t i = 0; fitting->member.count == 0 && i < type->member_count &&
+                         expression_pay(fitting->evaluation, 1 + value.count / 8);
+         i++) {
+        if (!expression_value_find(value, type->names[i], &found)) {
+            fitting->member = type->names[i];
+            fitting->is_missing = true;
+        }
+    }
 }
 
 static bool fit_members(struct fitting *fitting, const struct dmn_type *type,
@@ -109,7 +129,11 @@ static bool fit_members(struct fitting *fitting, const struct dmn_type *type,
     if (entries != NULL) {
         *value = expression_context(entries, count);
     }
-    return entries != NULL && found >= type->member_count;
+    bool complete = entries != NULL && found >= type->member_count;
+    if (entries != NULL && !complete) {
+        note_missing(fitting, type, *value);
+    }
+    return complete;
 }
 
 static bool is_allowed(struct fitting *fitting, const struct dmn_type *type,
@@ -189,6 +213,11 @@ struct expression_value engine_dmn_coerce(struct expression_evaluation *evaluati
     struct expression_value made = value;
     if (type == NULL || evaluation->result != RESULT_OK || fit(&fitting, type, &made)) {
         return made;
+    }
+    if (fitting.member.count > 0) {
+        return expression_warn(evaluation, 0, "%s is not of the declared type: \"%.*s\" %s",
+                               expression_type_name(value.type), SPAN_ARG(fitting.member),
+                               fitting.is_missing ? "is missing" : "is of another type");
     }
     return expression_warn(evaluation, 0, "%s is not of the declared type",
                            expression_type_name(value.type));
