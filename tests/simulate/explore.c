@@ -236,6 +236,7 @@ struct choice {
     uint32_t second_boundary;
     uint32_t third; /* ... and one more behind that */
     uint32_t third_boundary;
+    bool all_due;                /* TIMER: all that there are */
     uint32_t letter;             /* MESSAGE: of the post, from 1; 0: of the outside */
     const struct sim_task *task; /* MESSAGE, SIGNAL of the outside */
     struct span key;             /* MESSAGE of the outside */
@@ -289,6 +290,10 @@ static void offer_timers(const struct engine_execution *execution, struct choice
             }
         }
     }
+    if (count > 3) { /* of so many not every order is tried */
+        offer(choices,
+              (struct choice){.kind = ENGINE_IN_TIMER, .token = timers[0].token, .all_due = true});
+    }
 }
 
 static void offer_answers(const struct sim *sim, const struct engine_execution *execution,
@@ -337,7 +342,8 @@ static void offer_news(struct sim *sim, const struct engine_execution *execution
 static int64_t due_of(const struct choice *choice, uint32_t token, uint32_t boundary,
                       int64_t now_ms)
 {
-    return token == choice->token && boundary == choice->boundary           ? now_ms - 2
+    return choice->all_due                                                  ? now_ms
+           : token == choice->token && boundary == choice->boundary         ? now_ms - 2
            : token == choice->second && boundary == choice->second_boundary ? now_ms - 1
            : token == choice->third && boundary == choice->third_boundary   ? now_ms
                                                                             : now_ms + FAR_MS;

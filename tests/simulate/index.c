@@ -149,6 +149,8 @@ static enum result apply(struct storage_index *self, const struct span *messages
     for (size_t i = 0; i < count; i++) {
         take(index, messages[i]);
     }
+    /* What stands before a delete in one batch is stored before the batch is behind it. */
+    index->now.repeats = index->now.repeats || (count > 0 && position == index->now.position);
     index->now.position = position;
     return RESULT_OK;
 }
