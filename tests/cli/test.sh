@@ -91,9 +91,9 @@ it "operator verbs, and a step that is refused"
 holds_with '"steps": [{"op": "suspend", "expect": {"lifecycle": "Suspended"}}, {"op": "resume", "expect": {"lifecycle": "WaitingForHuman"}},
   {"op": "abort", "expect": {"status": "Stopped", "error": "Aborted"}}, {"callback": {}, "expect": {"error": "AlreadyFinished"}},
   {"op": "restart", "expect": {"waiting": ["u"]}}]'
-fails_with '"steps": [{"op": "resume"}]' "step 1 was refused: InvalidTransition"
-fails_with '"steps": [{"op": "explode"}]' 'step 1: no such verb: "explode"'
-fails_with '"steps": [{"advance": "soon"}]' 'step 1: advance takes a duration, not "soon"'
+fails_with '"steps": [{"op": "resume"}], "expect": {"waiting": ["u"]}' "step 1 was refused: InvalidTransition"
+fails_with '"steps": [{"op": "explode"}], "expect": {"waiting": ["u"]}' 'step 1: no such verb: "explode"'
+fails_with '"steps": [{"advance": "soon"}], "expect": {"waiting": ["u"]}' 'step 1: advance takes a duration, not "soon"'
 
 it "what nobody reads is refused by its place and name"
 is_refused '"expects": {}' '"expects" is not part of a scenario'
@@ -108,7 +108,36 @@ is_refused '"steps": {"advance": "PT1S"}' 'steps must be a list'
 is_refused '"modules": {"pay": "200"}' 'modules: "pay" wants a list of replies, each an object'
 is_refused '"modules": {"pay": [200]}' 'modules: "pay" wants a list of replies, each an object'
 fails_with '"expect": {"stat": 3}' 'at the end: "stat" cannot be expected'
-printf '{"name": "no definition"}' >"$scratch/none.json"
+is_refused '"expect": [1]' 'expect must be an object'
+is_refused '"steps": [{"expect": "b"}]' 'step 1: expect must be an object'
+
+it "a scenario that expects nothing is refused"
+for nothing in '"with": []' '"expect": null' '"expect": {}' "$modules, $steps" '"steps": [{"expect": {}}, {"callback": {}}]'; do
+    is_refused "$nothing" 'nothing is expected: it needs an "expect"'
+done
+
+it "replies for whom nobody is are refused by name"
+for name in pya a t "" ask; do
+    is_refused "\"modules\": {\"pay\": [], \"$name\": {\"status\": 200}}, \"expect\": {\"waiting\": [\"u\"]}" \
+        "modules: \"$name\" is neither the id nor the type of a task"
+done
+for name in m pay u userTask '*'; do
+    holds_with "\"modules\": {\"$name\": []}, \"expect\": {\"visited\": {\"a\": 1}}"
+done
+sed 's/strider:type="pay"/strider:type="=kind"/' "$scratch/ask.bpmn" >"$scratch/computed.bpmn"
+holds_with '"definition": "computed.bpmn", "start": {"execution": {"kind": "pya"}}, "modules": {"pya": {"execution": {"paid": 1}}},
+  "steps": [{"callback": {}}], "expect": {"execution": {"paid": 1}}'
+
+it "of several scenarios in a file the one that is refused is told"
+printf '[{"definition": "ask.bpmn", "expect": {"waiting": ["u"]}}, {"definition": "ask.bpmn"}]' >"$scratch/list.json"
+run test "$scratch/list.json"
+exits 1
+says "  # $scratch/list.json: scenario 2: nothing is expected"
+printf '[{"definition": "ask.bpmn", "expect": {"state": 1}, "modules": {"x": []}}]' >"$scratch/list.json"
+run test "$scratch/list.json"
+exits 1
+says "  # $scratch/list.json: scenario 1: modules: \"x\" is neither"
+printf '{"name": "no definition", "expect": {"state": 1}}' >"$scratch/none.json"
 run test "$scratch/none.json"
 exits 1
 says 'a scenario needs a "definition"'
@@ -116,7 +145,7 @@ says 'a scenario needs a "definition"'
 it "files, lists in files and folders; none at all is a failure"
 mkdir "$scratch/folder" "$scratch/empty"
 cp "$scratch/ask.bpmn" "$scratch/folder/"
-printf '[{"name": "x", "definition": "ask.bpmn"}, {"name": "y", "definition": "ask.bpmn", "expect": {"state": 40}}]' >"$scratch/folder/two.json"
+printf '[{"name": "x", "definition": "ask.bpmn", "expect": {"waiting": ["u"]}}, {"name": "y", "definition": "ask.bpmn", "expect": {"state": 40}}]' >"$scratch/folder/two.json"
 run test "$scratch/folder"
 exits 1
 says "ok 1 - x"

@@ -59,16 +59,19 @@ static enum result add_definition(const char *file, struct span name, struct are
     return result == RESULT_OK ? RESULT_OK : RESULT_INVALID;
 }
 
-static enum result load_one(const char *file, struct span map, struct arena *arena,
+/* `number`: which one of a list, from 1; 0: the file is the scenario. */
+static enum result load_one(const char *file, uint32_t number, struct span map, struct arena *arena,
                             struct scenario *out, struct span *problem)
 {
+    char place[SCENARIO_PATH_MAX];
     struct span definition = wire_string_or(wire_find_text(map, "definition"), "");
-    enum result result = scenario_check_shape(file, map, arena, problem);
+    snprintf(place, sizeof place, number == 0 ? "%s" : "%s: scenario %u", file, number);
+    enum result result = scenario_check_shape(place, map, arena, problem);
     if (result != RESULT_OK) {
         return result;
     }
     if (definition.count == 0) {
-        *problem = arena_format(arena, "%s: a scenario needs a \"definition\"", file);
+        *problem = arena_format(arena, "%s: a scenario needs a \"definition\"", place);
         return RESULT_INVALID;
     }
     out->name = wire_string_or(wire_find_text(map, "name"), file);
@@ -83,7 +86,7 @@ static enum result load_one(const char *file, struct span map, struct arena *are
     while (result == RESULT_OK && wire_array_next(&walk, &name)) {
         result = add_definition(file, wire_string_or(name, ""), arena, out, problem);
     }
-    return result;
+    return result == RESULT_OK ? scenario_check_names(place, out, arena, problem) : result;
 }
 
 enum result scenario_load(const char *file, struct arena *arena, struct scenario **out,
@@ -110,7 +113,8 @@ enum result scenario_load(const char *file, struct arena *arena, struct scenario
     }
     enum result result = RESULT_OK;
     for (uint32_t i = 0; i < wanted && result == RESULT_OK; i++) {
-        result = load_one(file, several ? wire_at(value, i) : value, arena, &scenarios[i], problem);
+        result = load_one(file, several ? i + 1 : 0, several ? wire_at(value, i) : value, arena,
+                          &scenarios[i], problem);
     }
     if (result != RESULT_OK) {
         scenario_release(scenarios, wanted);

@@ -45,10 +45,20 @@ void scenario_release(struct scenario *scenarios, uint32_t count);
 void scenario_run(const struct scenario *scenario, struct arena *arena,
                   struct scenario_outcome *outcome);
 
-/* Does it have only keys that somebody reads? RESULT_INVALID: *problem names the first other one.
+/*
+ * Does it have only keys that somebody reads, and does it expect anything? RESULT_INVALID: *problem
+ * says what not, behind `place`: the file, and where it holds several the scenario's number.
  */
-MUST_USE enum result scenario_check_shape(const char *file, struct span scenario,
+MUST_USE enum result scenario_check_shape(const char *place, struct span scenario,
                                           struct arena *arena, struct span *problem);
+/* Are all its replies for tasks of its definitions? As above. */
+MUST_USE enum result scenario_check_names(const char *place, const struct scenario *scenario,
+                                          struct arena *arena, struct span *problem);
+/*
+ * Is the name `*`, or the id or, as it stands, the type of a task? *computed: some task tells its
+ * type only when it begins, so any name may be meant.
+ */
+bool scenario_names_task(const struct scenario *scenario, struct span name, bool *computed);
 
 /* For the parts below. Adds one failure, or counts it when there are too many. */
 void scenario_fail(struct scenario_outcome *outcome, struct arena *arena, const char *format, ...)

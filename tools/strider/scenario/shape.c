@@ -1,7 +1,7 @@
 /*
  * shape.c: which keys a scenario may have, where. One that is misspelt would be left out of the
  * test without a word, so it is refused. (Of `expect` the comparison itself does that; a reply is
- * the module's own business.)
+ * the module's own business.) And a scenario that expects nothing tests nothing.
  */
 #include "proto/wire/reader.h"
 #include "tools/strider/scenario/scenario.h"
@@ -31,10 +31,11 @@ static const struct shape action_shapes[] = {
 };
 
 struct check {
-    const char *file;
+    const char *place; /* where all of it stands */
     struct arena *arena;
     struct span *problem;
     uint32_t step; /* 0: not in a step */
+    bool expects;  /* an `expect` that holds something was found */
 };
 
 static bool has_key(const struct shape *shape, struct span key)
@@ -47,7 +48,7 @@ static bool has_key(const struct shape *shape, struct span key)
     return false;
 }
 
-static struct span place(const struct check *check)
+static struct span step_place(const struct check *check)
 {
     return check->step == 0 ? span_text("") : arena_format(check->arena, "step %u: ", check->step);
 }
@@ -61,8 +62,8 @@ static bool is_given(struct span value)
 static enum result check_map(const struct check *check, const struct shape *shape, struct span map)
 {
     if (is_given(map) && !wire_is(map, WIRE_MAP)) {
-        *check->problem = arena_format(check->arena, "%s: %.*s%s must be an object", check->file,
-                                       SPAN_ARG(place(check)), shape->path);
+        *check->problem = arena_format(check->arena, "%s: %.*s%s must be an object", check->place,
+                                       SPAN_ARG(step_place(check)), shape->path);
         return RESULT_INVALID;
     }
     struct wire_map_walk walk = wire_map_begin(map);
@@ -71,15 +72,27 @@ static enum result check_map(const struct check *check, const struct shape *shap
     while (wire_map_next(&walk, &key, &value)) {
         if (!has_key(shape, key)) {
             *check->problem =
-                arena_format(check->arena, "%s: %.*s\"%.*s\" is not part of %s", check->file,
-                             SPAN_ARG(place(check)), SPAN_ARG(key), shape->path);
+                arena_format(check->arena, "%s: %.*s\"%.*s\" is not part of %s", check->place,
+                             SPAN_ARG(step_place(check)), SPAN_ARG(key), shape->path);
             return RESULT_INVALID;
         }
     }
     return RESULT_OK;
 }
 
-static enum result check_step(const struct check *check, struct span step)
+/* Its keys are the comparison's business. */
+static enum result check_expect(struct check *check, struct span expect)
+{
+    if (is_given(expect) && !wire_is(expect, WIRE_MAP)) {
+        *check->problem = arena_format(check->arena, "%s: %.*sexpect must be an object",
+                                       check->place, SPAN_ARG(step_place(check)));
+        return RESULT_INVALID;
+    }
+    check->expects |= is_given(expect) && wire_count(expect) > 0;
+    return RESULT_OK;
+}
+
+static enum result check_step(struct check *check, struct span step)
 {
     enum result result = check_map(check, &step_shape, step);
     uint32_t actions = 0;
@@ -87,8 +100,8 @@ static enum result check_step(const struct check *check, struct span step)
         actions += wire_find_text(step, step_shape.keys[i]).count > 0;
     }
     if (result == RESULT_OK && actions > 1) {
-        *check->problem = arena_format(check->arena, "%s: %.*sa step does one thing", check->file,
-                                       SPAN_ARG(place(check)));
+        *check->problem = arena_format(check->arena, "%s: %.*sa step does one thing", check->place,
+                                       SPAN_ARG(step_place(check)));
         return RESULT_INVALID;
     }
     for (uint32_t i = 0; i < sizeof action_shapes / sizeof action_shapes[0]; i++) {
@@ -96,7 +109,7 @@ static enum result check_step(const struct check *check, struct span step)
                                                  wire_find_text(step, action_shapes[i].path))
                                      : result;
     }
-    return result;
+    return result == RESULT_OK ? check_expect(check, wire_find_text(step, "expect")) : result;
 }
 
 /* Each name has its list of replies, or the one that it always gets. */
@@ -117,15 +130,15 @@ static enum result check_modules(const struct check *check, struct span modules)
     if (!sound) {
         *check->problem = arena_format(
             check->arena, "%s: modules: \"%.*s\" wants a list of replies, each an object",
-            check->file, SPAN_ARG(name));
+            check->place, SPAN_ARG(name));
     }
     return sound ? RESULT_OK : RESULT_INVALID;
 }
 
-enum result scenario_check_shape(const char *file, struct span scenario, struct arena *arena,
+enum result scenario_check_shape(const char *place, struct span scenario, struct arena *arena,
                                  struct span *problem)
 {
-    struct check check = {.file = file, .arena = arena, .problem = problem};
+    struct check check = {.place = place, .arena = arena, .problem = problem};
     struct span steps = wire_find_text(scenario, "steps");
     enum result result = check_map(&check, &scenario_shape, scenario);
     if (result == RESULT_OK) {
@@ -135,7 +148,7 @@ enum result scenario_check_shape(const char *file, struct span scenario, struct 
         result = check_modules(&check, wire_find_text(scenario, "modules"));
     }
     if (result == RESULT_OK && is_given(steps) && !wire_is(steps, WIRE_ARRAY)) {
-        *problem = arena_format(arena, "%s: steps must be a list", file);
+        *problem = arena_format(arena, "%s: steps must be a list", place);
         return RESULT_INVALID;
     }
     struct wire_map_walk walk = wire_array_begin(steps);
@@ -143,6 +156,14 @@ enum result scenario_check_shape(const char *file, struct span scenario, struct 
     while (result == RESULT_OK && wire_array_next(&walk, &step)) {
         check.step++;
         result = check_step(&check, step);
+    }
+    check.step = 0;
+    if (result == RESULT_OK) {
+        result = check_expect(&check, wire_find_text(scenario, "expect"));
+    }
+    if (result == RESULT_OK && !check.expects) {
+        *problem = arena_format(arena, "%s: nothing is expected: it needs an \"expect\"", place);
+        return RESULT_INVALID;
     }
     return result;
 }

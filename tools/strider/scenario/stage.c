@@ -132,25 +132,6 @@ static void write_module(struct wire_writer *writer, struct span task_type)
     wire_pair_text(writer, "url", "http://127.0.0.1:9/scenario");
 }
 
-/* Is it the id or, as it stands, the task type of a node; *computed: does a node tell its type only
- * when it begins? */
-static bool is_said(const struct stage *stage, struct span name, bool *computed)
-{
-    bool is_found = false;
-    *computed = false;
-    for (uint32_t d = 0; d < stage->scenario->definition_count; d++) {
-        const struct engine_definition *definition = stage->scenario->definitions[d];
-        for (uint32_t p = 0; p < definition->process_count; p++) {
-            for (uint32_t n = 0; n < definition->processes[p].node_count; n++) {
-                const struct engine_node *node = &definition->processes[p].nodes[n];
-                is_found |= span_equal(node->id, name) || span_equal(node->task_type, name);
-                *computed |= node->task_type_value != NULL;
-            }
-        }
-    }
-    return is_found;
-}
-
 /* The names that can only be task types by expression. */
 static uint32_t write_computed(const struct stage *stage, struct wire_writer *writer)
 {
@@ -160,7 +141,7 @@ static uint32_t write_computed(const struct stage *stage, struct wire_writer *wr
     struct span replies;
     bool computed;
     while (wire_map_next(&walk, &type, &replies)) {
-        if (!span_is(type, "*") && !is_said(stage, type, &computed) && computed) {
+        if (!scenario_names_task(stage->scenario, type, &computed) && computed) {
             write_module(writer, type);
             count++;
         }
