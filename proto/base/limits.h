@@ -24,6 +24,7 @@
 #define LIMIT_EXECUTION_BYTES (256u << 20) /* all memory of one live execution */
 #define LIMIT_TOKENS          100000u      /* live tokens of one execution (maxTokens) */
 #define LIMIT_STEPS           200u         /* steps on one token's path in a segment (maxSteps) */
+#define LIMIT_STEPS_MAX       1000000u     /* that it may be set to */
 #define LIMIT_HISTORY         1000u        /* executionMap entries and shipped logs (historyMax) */
 #define LIMIT_TOKEN_MOVES     256u         /* moves per slice before a segment yields its shard */
 

@@ -63,6 +63,25 @@ exits 1
 member state 24
 complains "NoPathTaken"
 
+it "runs 200 steps on one path, or as many as it is told to"
+process long '<startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="s"/>
+    <scriptTask id="s" xmlns:strider="urn:strider:bpmn:1" strider:resultVariable="n"><script>=n + 1</script></scriptTask>
+    <sequenceFlow id="g" sourceRef="s" targetRef="x"/><exclusiveGateway id="x" default="i"/>
+    <sequenceFlow id="h" sourceRef="x" targetRef="s"><conditionExpression xsi:type="tFormalExpression">=n &lt; 150</conditionExpression></sequenceFlow>
+    <sequenceFlow id="i" sourceRef="x" targetRef="b"/><endEvent id="b"/>'
+for most in 200 301 302; do
+    run run "$scratch/long.bpmn" --var n=0 --max-steps $most
+    exits $((most < 302))
+done
+run run "$scratch/long.bpmn" --var n=0
+exits 1
+complains "StepLimitExceeded: more than 200 steps on one path"
+for wrong in 0 -1 1000001 many 1x; do
+    run run "$scratch/long.bpmn" --max-steps="$wrong"
+    exits 2
+    complains "--max-steps wants a number from 1 to 1000000, not \"$wrong\""
+done
+
 it "ends with 1 where a module was missing on the way"
 process missing '<startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="s"/><serviceTask id="s"/>
     <sequenceFlow id="g" sourceRef="s" targetRef="b"/><endEvent id="b"/>'

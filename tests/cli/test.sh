@@ -142,6 +142,26 @@ run test "$scratch/none.json"
 exits 1
 says 'a scenario needs a "definition"'
 
+it "a path may have as many steps as --max-steps says"
+cat >"$scratch/loop.bpmn" <<'END'
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="loop" isExecutable="true">
+    <startEvent id="a"/><sequenceFlow id="f" sourceRef="a" targetRef="x"/><manualTask id="x"/>
+    <sequenceFlow id="g" sourceRef="x" targetRef="x"/>
+  </process>
+</definitions>
+END
+for most in 200 7 1000; do
+    printf '{"definition": "loop.bpmn", "expect": {"error": "StepLimitExceeded", "visited": {"x": %d}}}' $((most - 1)) >"$scratch/loop.json"
+    if [ $most -eq 200 ]; then run test "$scratch/loop.json"; else run test "$scratch/loop.json" --max-steps $most; fi
+    exits 0
+done
+run test "$scratch/loop.json" --max-steps 999
+exits 1
+run test "$scratch/loop.json" --max-steps 0
+exits 2
+complains '--max-steps wants a number from 1 to 1000000, not "0"'
+
 it "files, lists in files and folders; none at all is a failure"
 mkdir "$scratch/folder" "$scratch/empty"
 cp "$scratch/ask.bpmn" "$scratch/folder/"

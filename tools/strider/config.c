@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "proto/base/assert.h"
+#include "proto/base/limits.h"
 #include "tools/strider/config_text.h"
 #include "tools/strider/input.h"
 #include "tools/strider/verb.h"

@@ -18,6 +18,7 @@
 
 #include "engine/engine.h"
 #include "proto/base/assert.h"
+#include "proto/base/limits.h"
 #include "proto/wire/reader.h"
 #include "proto/wire/writer.h"
 #include "tools/strider/execution_view.h"
@@ -48,6 +49,7 @@ struct run {
     char execution_id[UUID_TEXT_BYTES + 1];
     int64_t shown; /* sequence of the last step that --trace has printed */
     bool told_of_waits;
+    uint32_t max_steps; /* 0: LIMIT_STEPS */
 };
 
 static uint64_t monotonic_ms(void)
@@ -279,6 +281,7 @@ static int open_host(struct run *run)
                 .durability = run->temporary ? ACTOR_NOT_DURABLE : ACTOR_DURABLE,
                 .step_blobs = run->temporary ? ACTOR_STEPS_OFF : ACTOR_STEPS_ALL,
                 .audit = true,
+                .max_steps = run->max_steps,
                 .observer = &run->inbox.events,
             },
         .modules = {.queue_max = 4096},
@@ -314,7 +317,8 @@ static void hold_signals(void)
 
 static int carry_out(struct run *run)
 {
-    int code = run_input_read(run->arguments, &run->arena, &run->input);
+    int code = cli_option_number(run->arguments, "max-steps", LIMIT_STEPS_MAX, &run->max_steps);
+    code = code == CLI_DONE ? run_input_read(run->arguments, &run->arena, &run->input) : code;
     /* Reading may take its time, from a pipe, and ends by a signal at once. From here on there is
      * something to clean up, and threads are to be born: signals are looked for between two waits.
      */
@@ -364,6 +368,7 @@ static const struct cli_option run_options[] = {
      "another definition, for processes or decisions that are called; repeats.\n"
      "Decision models (*.dmn) beside FILE are found where it calls decisions"},
     {"data", "DIR", "keep journal, blobs and audit there; else a temporary directory"},
+    CLI_MAX_STEPS_OPTION,
     {"trace", NULL, "print each step on stderr as it happens"},
     {"json", NULL, "print the result as JSON, on a terminal too"},
     {0},

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/limits.h"
 #include "tools/strider/scenario/scenario.h"
 #include "tools/strider/verbs.h"
 
@@ -18,6 +19,7 @@
 struct tally {
     uint32_t tests;
     uint32_t failed;
+    uint32_t max_steps; /* 0: LIMIT_STEPS */
 };
 
 static void report(struct tally *tally, const char *file, struct span name,
@@ -47,6 +49,7 @@ static void test_file(const char *file, struct tally *tally)
         report(tally, file, span_text("can be read"), &outcome);
     }
     for (uint32_t i = 0; i < count; i++) {
+        scenarios[i].max_steps = tally->max_steps;
         scenario_run(&scenarios[i], &arena, &outcome);
         report(tally, file, scenarios[i].name, &outcome);
     }
@@ -105,6 +108,9 @@ static int run(const struct cli_arguments *arguments)
 {
     struct tally tally = {0};
     bool good = true;
+    if (cli_option_number(arguments, "max-steps", LIMIT_STEPS_MAX, &tally.max_steps) != CLI_DONE) {
+        return CLI_USAGE;
+    }
     puts("TAP version 13");
     for (size_t i = 0; i < arguments->operand_count; i++) {
         good = test_operand(arguments->operands[i], &tally) && good;
@@ -114,7 +120,7 @@ static int run(const struct cli_arguments *arguments)
     return good && tally.failed == 0 && tally.tests > 0 ? CLI_DONE : CLI_FAILED;
 }
 
-static const struct cli_option options[] = {{0}};
+static const struct cli_option options[] = {CLI_MAX_STEPS_OPTION, {0}};
 
 const struct cli_verb cli_test = {
     .name = "test",

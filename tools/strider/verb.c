@@ -4,9 +4,10 @@
  */
 #include "tools/strider/verb.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/assert.h"
@@ -200,6 +201,25 @@ const char *cli_option_value(const struct cli_arguments *arguments, const char *
 bool cli_option_flag(const struct cli_arguments *arguments, const char *name)
 {
     return cli_option_nth(arguments, name, 0) != NULL;
+}
+
+int cli_option_number(const struct cli_arguments *arguments, const char *option, uint32_t most,
+                      uint32_t *out)
+{
+    const char *text = cli_option_value(arguments, option);
+    char *end;
+    if (text == NULL) {
+        return CLI_DONE;
+    }
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value == 0 ||
+        value > most) {
+        return cli_complain(arguments->verb->name, CLI_USAGE,
+                            "--%s wants a number from 1 to %u, not \"%s\"", option, most, text);
+    }
+    *out = (uint32_t)value;
+    return CLI_DONE;
 }
 
 int cli_complain(const char *verb, int code, const char *format, ...)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Exit codes of every verb (interfaces.md 1). */
@@ -26,6 +27,12 @@ struct cli_option {
     const char *argument; /* how help calls its value; NULL: a flag */
     const char *help;
 };
+
+/* Of verbs that run executions here: engine.maxSteps as an option. */
+#define CLI_MAX_STEPS_OPTION                                                                       \
+    {                                                                                              \
+        "max-steps", "N", "steps on one path between two waits (200); more is StepLimitExceeded"   \
+    }
 
 struct cli_arguments;
 
@@ -69,6 +76,11 @@ const char *cli_option_value(const struct cli_arguments *arguments, const char *
 bool cli_option_flag(const struct cli_arguments *arguments, const char *name);
 /* The `index`-th value of an option that repeats, in order; NULL behind the last. */
 const char *cli_option_nth(const struct cli_arguments *arguments, const char *name, size_t index);
+
+/* A number from 1 to `most`; what is not given leaves *out as it is. CLI_USAGE after a complaint.
+ */
+int cli_option_number(const struct cli_arguments *arguments, const char *option, uint32_t most,
+                      uint32_t *out);
 
 /* "strider VERB: message" on stderr, one line; returns `code`. */
 int cli_complain(const char *verb, int code, const char *format, ...)

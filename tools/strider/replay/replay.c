@@ -23,26 +23,6 @@ static const struct cli_option options[] = {
     CLIENT_CONNECTION_OPTIONS,
 };
 
-/* CLI_USAGE after a complaint. */
-static int read_number(const struct cli_arguments *arguments, const char *option, uint32_t most,
-                       uint32_t *out)
-{
-    const char *text = cli_option_value(arguments, option);
-    char *end;
-    if (text == NULL) {
-        return CLI_DONE;
-    }
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value == 0 ||
-        value > most) {
-        return cli_complain(arguments->verb->name, CLI_USAGE,
-                            "--%s wants a number from 1 to %u, not \"%s\"", option, most, text);
-    }
-    *out = (uint32_t)value;
-    return CLI_DONE;
-}
-
 /* ---- output ---- */
 
 static int write_page(const struct cli_arguments *arguments, const char *path, struct span page)
@@ -117,9 +97,10 @@ static int run_in(const struct cli_arguments *arguments, struct arena *arena)
     const char *html = cli_option_value(arguments, "html");
     uint32_t from = 1, limit = REPLAY_STEPS_DEFAULT, step = 0;
     struct replay replay;
-    int code = read_number(arguments, "from", UINT32_MAX, &from);
-    code = code == CLI_DONE ? read_number(arguments, "limit", REPLAY_STEPS_MAX, &limit) : code;
-    code = code == CLI_DONE ? read_number(arguments, "step", UINT32_MAX, &step) : code;
+    int code = cli_option_number(arguments, "from", UINT32_MAX, &from);
+    code =
+        code == CLI_DONE ? cli_option_number(arguments, "limit", REPLAY_STEPS_MAX, &limit) : code;
+    code = code == CLI_DONE ? cli_option_number(arguments, "step", UINT32_MAX, &step) : code;
     if (code == CLI_DONE && step > 0 && html != NULL) {
         return cli_complain("replay", CLI_USAGE, "--step and --html exclude each other");
     }

@@ -24,6 +24,7 @@ struct scenario {
     const struct engine_definition
         *definitions[SCENARIO_DEFINITIONS_MAX]; /* the first one is the scenario's own */
     uint32_t definition_count;
+    uint32_t max_steps; /* 0: LIMIT_STEPS */
 };
 
 /* What did not hold, a sentence each. */
