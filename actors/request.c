@@ -181,6 +181,25 @@ int64_t actor_request_count(const struct actor_request *request, enum actor_fiel
     return request->at[field].count == 0 ? fallback : wire_head(request->at[field]).as.integer;
 }
 
+struct actor_page actor_request_page(enum proto_operation operation)
+{
+    static const struct actor_page pages[PROTO_OP_COUNT] = {
+        [PROTO_OP_LIST] = {100, 1000},
+        [PROTO_OP_TASKS] = {100, 1000},
+        [PROTO_OP_STEPS] = {50, 200},
+    };
+    ASSERT(operation < PROTO_OP_COUNT);
+    return pages[operation];
+}
+
+uint32_t actor_request_limit(const struct actor_request *request, enum proto_operation operation)
+{
+    struct actor_page page = actor_request_page(operation);
+    int64_t limit = actor_request_count(request, ACTOR_FIELD_LIMIT, page.usual);
+    ASSERT(limit >= 1 && limit <= page.most); /* the router refuses any other */
+    return (uint32_t)limit;
+}
+
 uint64_t actor_request_hash(struct span body)
 {
     uint64_t hash = 0;

@@ -85,6 +85,13 @@ const char *actor_field_name(enum actor_field field);
  */
 struct span actor_request_stray(struct span body, enum proto_operation operation);
 
+/* `limit` of the operations that list: of what stands in the request, and where nothing does. */
+struct actor_page {
+    uint32_t usual;
+    uint32_t most; /* 0: the operation has no limit */
+};
+struct actor_page actor_request_page(enum proto_operation operation);
+
 /* Of a request that passed the check. */
 struct span actor_request_text(const struct actor_request *request, enum actor_field field,
                                const char *fallback);
@@ -94,6 +101,8 @@ int64_t actor_request_count(const struct actor_request *request, enum actor_fiel
 /* What a repeat of a requestId must have in common with the first: all fields but `token` and
  * `timeoutMs`, which say who asks and how long it waits, not what is asked for. */
 uint64_t actor_request_hash(struct span body);
+/* Its `limit`, or the usual one of its operation. */
+uint32_t actor_request_limit(const struct actor_request *request, enum proto_operation operation);
 /* Does it need the journal? */
 bool actor_operation_changes(enum proto_operation operation);
 

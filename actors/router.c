@@ -15,7 +15,7 @@
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
-enum { TASKS_LIMIT_DEFAULT = 100, TASKS_LIMIT_MAX = 1000 };
+#define REFUSAL_BYTES 256u
 
 /* ---- refusals ---- */
 
@@ -40,25 +40,46 @@ static enum result refuse_text(struct actor_router *router, struct proto_message
     return refuse(router, request, error, span_text(message));
 }
 
+/* More than an operation lists at once is not answered with less than was asked for. */
+static int complain_about_limit(const struct actor_request *fields, enum proto_operation operation,
+                                char text[REFUSAL_BYTES])
+{
+    struct actor_page page = actor_request_page(operation);
+    int64_t limit = actor_request_count(fields, ACTOR_FIELD_LIMIT, page.usual);
+    return page.most == 0 || (limit >= 1 && limit <= page.most)
+               ? 0
+               : snprintf(text, REFUSAL_BYTES, "limit must be a whole number from 1 to %u",
+                          page.most);
+}
+
+static int complain_about_stray(struct span body, enum proto_operation operation,
+                                char text[REFUSAL_BYTES])
+{
+    struct span stray = actor_request_stray(body, operation);
+    return stray.count == 0
+               ? 0
+               : snprintf(text, REFUSAL_BYTES, "%s has no filter \"%.*s\"",
+                          proto_operation_name(operation),
+                          (int)(stray.count < 100 ? stray.count : 0), (const char *)stray.bytes);
+}
+
 /* RESULT_INVALID: it has been refused. */
 static enum result check_fields(struct actor_router *router, struct proto_message **request,
                                 struct actor_request *fields)
 {
     const char *wanted;
-    actor_request_read((*request)->as.request.body, fields);
+    char text[REFUSAL_BYTES];
+    struct span body = (*request)->as.request.body;
+    enum proto_operation operation = (*request)->as.request.operation;
+    actor_request_read(body, fields);
     enum actor_field broken = actor_request_check(fields, &wanted);
-    struct span stray =
-        actor_request_stray((*request)->as.request.body, (*request)->as.request.operation);
-    if (broken == ACTOR_FIELD_COUNT && stray.count == 0) {
+    int bytes = broken == ACTOR_FIELD_COUNT ? complain_about_limit(fields, operation, text)
+                                            : snprintf(text, sizeof text, "%s must be %s",
+                                                       actor_field_name(broken), wanted);
+    bytes = bytes == 0 ? complain_about_stray(body, operation, text) : bytes;
+    if (bytes == 0) {
         return RESULT_OK;
     }
-    char text[256];
-    int bytes =
-        broken != ACTOR_FIELD_COUNT
-            ? snprintf(text, sizeof text, "%s must be %s", actor_field_name(broken), wanted)
-            : snprintf(text, sizeof text, "%s has no filter \"%.*s\"",
-                       proto_operation_name((*request)->as.request.operation),
-                       (int)(stray.count < 100 ? stray.count : 0), (const char *)stray.bytes);
     (void)refuse(router, request, PROTO_ERROR_InvalidRequest, span_of(text, (size_t)bytes));
     return RESULT_INVALID;
 }
@@ -227,10 +248,8 @@ static enum result route_tasks(struct actor_router *router, struct proto_message
         return refuse_text(router, request, PROTO_ERROR_InvalidRequest,
                            "cursor comes from the reply before");
     }
-    int64_t limit = actor_request_count(fields, ACTOR_FIELD_LIMIT, TASKS_LIMIT_DEFAULT);
-    limit = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : limit;
-    enum result result =
-        actor_gather(request, router->shards, router->shard_count, (uint32_t)limit);
+    enum result result = actor_gather(request, router->shards, router->shard_count,
+                                      actor_request_limit(fields, PROTO_OP_TASKS));
     return result == RESULT_LIMIT ? RESULT_AGAIN : result;
 }
 

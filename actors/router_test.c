@@ -185,6 +185,54 @@ Test(router, refuses_by_name_what_it_cannot_pass_on)
     end(&fixture);
 }
 
+/* The whole message, behind the code. */
+static const char *complaint(struct fixture *fixture, const char *json)
+{
+    static char text[512];
+    cr_assert_eq(ask(fixture, json), RESULT_OK);
+    cr_assert_eq(fixture->client.count, 1, "%s", json);
+    struct span error = wire_find_text(fixture->client.messages[0]->as.reply.body, "error");
+    snprintf(text, sizeof text, "%.*s: %.*s",
+             SPAN_ARG(wire_string_or(wire_find_text(error, "code"), "none")),
+             SPAN_ARG(wire_string_or(wire_find_text(error, "message"), "")));
+    clear(fixture);
+    return text;
+}
+
+Test(router, refuses_to_list_nothing_or_more_than_it_may_at_once)
+{
+    static const struct {
+        const char *operation;
+        uint32_t most;
+    } rows[] = {
+        {"\"list\"", 1000},
+        {"\"tasks\"", 1000},
+        {"\"tasks\",\"executionId\":\"e\"", 1000},
+        {"\"steps\",\"executionId\":\"e\"", 200},
+    };
+    struct fixture fixture;
+    begin(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const uint32_t refused[] = {0, rows[i].most + 1, UINT32_MAX};
+        const uint32_t taken[] = {1, rows[i].most};
+        char json[200];
+        char wanted[100];
+        snprintf(wanted, sizeof wanted, "InvalidRequest: limit must be a whole number from 1 to %u",
+                 rows[i].most);
+        for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
+            snprintf(json, sizeof json, "{\"op\":%s,\"limit\":%u}", rows[i].operation, refused[k]);
+            cr_expect_str_eq(complaint(&fixture, json), wanted, "%s", json);
+        }
+        for (size_t k = 0; k < sizeof taken / sizeof taken[0]; k++) {
+            snprintf(json, sizeof json, "{\"op\":%s,\"limit\":%u}", rows[i].operation, taken[k]);
+            cr_expect_eq(ask(&fixture, json), RESULT_OK);
+            cr_expect_eq(fixture.client.count, 0, "%s", json);
+            clear(&fixture);
+        }
+    }
+    end(&fixture);
+}
+
 Test(router, lets_questions_pass_but_nothing_that_changes_something_when_it_is_sealed)
 {
     static const char *const changes[] = {"callback", "deploy", "message", "signal", "abort",

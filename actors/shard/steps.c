@@ -8,11 +8,6 @@
 #include "actors/shard/asking.h"
 #include "proto/base/assert.h"
 
-enum {
-    STEPS_DEFAULT = 50,
-    STEPS_MAX = 200,
-};
-
 /* ---- the first pass ---- */
 
 static const char *mode_name(enum actor_step_blobs mode)
@@ -36,8 +31,7 @@ struct page {
 static struct page page_of(const struct asking *asking, uint32_t last)
 {
     int64_t from = actor_request_count(&asking->fields, ACTOR_FIELD_FROM, 1);
-    int64_t limit = actor_request_count(&asking->fields, ACTOR_FIELD_LIMIT, STEPS_DEFAULT);
-    limit = limit < 1 ? 1 : limit > STEPS_MAX ? STEPS_MAX : limit;
+    int64_t limit = actor_request_limit(&asking->fields, PROTO_OP_STEPS);
     from = from < 1 ? 1 : from;
     int64_t left = from > last ? 0 : (int64_t)last - from + 1;
     return (struct page){(uint32_t)from, (uint32_t)(left < limit ? left : limit)};

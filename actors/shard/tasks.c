@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "actors/request.h"
 #include "actors/shard/state.h"
 #include "actors/task_place.h"
 #include "proto/base/assert.h"
@@ -15,8 +16,6 @@
 #include "proto/wire/reader.h"
 
 enum {
-    TASKS_LIMIT_DEFAULT = 100,
-    TASKS_LIMIT_MAX = 1000,
     TASKS_SEARCHED_MAX = 10000, /* with a filter: so many of the newest waits are looked at */
 };
 
@@ -302,8 +301,9 @@ static void list_candidates(struct tasks *tasks, struct actor_rank *rank, uint32
 void shard_tasks(struct actor_shard *shard, struct proto_message *request)
 {
     struct span body = request->as.request.body;
-    int64_t limit = wire_int_or(wire_find_text(body, "limit"), TASKS_LIMIT_DEFAULT);
-    uint32_t wanted = limit < 1 ? 1 : limit > TASKS_LIMIT_MAX ? TASKS_LIMIT_MAX : (uint32_t)limit;
+    struct actor_request fields;
+    actor_request_read(body, &fields);
+    uint32_t wanted = actor_request_limit(&fields, PROTO_OP_TASKS);
     bool one = request->as.request.execution_id.count > 0;
     struct actor_task_place from = {0};
     struct span cursor = wire_string_or(wire_find_text(body, "cursor"), "");

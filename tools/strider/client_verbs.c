@@ -88,7 +88,7 @@ static const struct cli_option list_options[] = {
     {"project", "ID", "of this project alone"},
     {"since", "TIME", "started at or after it (RFC 3339)"},
     {"ended-before", "TIME", "ended before it"},
-    {"limit", "N", "at most so many (100)"},
+    {"limit", "N", "at most so many (100; up to 1000)"},
     {"cursor", "TEXT", "go on where an earlier list ended"},
     CLIENT_CONNECTION_OPTIONS,
 };
@@ -99,7 +99,7 @@ static const struct cli_option tasks_options[] = {
     {"group", "NAME", "that this group may take"},
     {"execution", "ID", "of this execution alone"},
     {"task", "ID", "of this node alone"},
-    {"limit", "N", "at most so many (100)"},
+    {"limit", "N", "at most so many (100; up to 1000)"},
     {"cursor", "TEXT", "go on where an earlier list ended"},
     CLIENT_CONNECTION_OPTIONS,
 };
