@@ -18,6 +18,17 @@ static const struct {
 #undef X
 };
 
+static enum actor_field find_field(struct span key)
+{
+    enum actor_field field = 0;
+    while (field < ACTOR_FIELD_COUNT &&
+           (key.count != fields[field].name.count ||
+            memcmp(key.bytes, fields[field].name.bytes, key.count) != 0)) {
+        field++;
+    }
+    return field;
+}
+
 void actor_request_read(struct span body, struct actor_request *out)
 {
     *out = (struct actor_request){0};
@@ -25,12 +36,11 @@ void actor_request_read(struct span body, struct actor_request *out)
     struct span key;
     struct span value;
     while (wire_map_next(&walk, &key, &value)) {
-        for (size_t i = 0; i < ACTOR_FIELD_COUNT; i++) {
-            if (key.count == fields[i].name.count &&
-                memcmp(key.bytes, fields[i].name.bytes, key.count) == 0) {
-                out->at[i] = wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
-                break;
-            }
+        enum actor_field field = find_field(key);
+        if (field < ACTOR_FIELD_COUNT) {
+            out->at[field] = wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
+        } else {
+            out->has_others |= !span_is(key, "v") && !span_is(key, "op") && !span_is(key, "token");
         }
     }
 }
@@ -135,31 +145,6 @@ enum actor_field actor_request_check(const struct actor_request *request, const 
         }
     }
     return ACTOR_FIELD_COUNT;
-}
-
-struct span actor_request_stray(struct span body, enum proto_operation operation)
-{
-    static const char *const of_all[] = {"v",         "op",          "token", "requestId",
-                                         "timeoutMs", "traceparent", NULL};
-    static const char *const of_list[] = {"status",    "lifecycle", "process",     "workspaceId",
-                                          "projectId", "since",     "endedBefore", "limit",
-                                          "cursor",    NULL};
-    static const char *const of_tasks[] = {"process",     "assignee", "candidateGroup", "taskId",
-                                           "executionId", "limit",    "cursor",         NULL};
-    static const char *const of_definitions[] = {"projectId", "process", NULL};
-    const char *const *known = operation == PROTO_OP_LIST          ? of_list
-                               : operation == PROTO_OP_TASKS       ? of_tasks
-                               : operation == PROTO_OP_DEFINITIONS ? of_definitions
-                                                                   : NULL;
-    struct wire_map_walk walk = wire_map_begin(body);
-    struct span key;
-    struct span value;
-    while (known != NULL && wire_map_next(&walk, &key, &value)) {
-        if (!is_one_of(key, of_all) && !is_one_of(key, known)) {
-            return key;
-        }
-    }
-    return SPAN_EMPTY;
 }
 
 const char *actor_field_name(enum actor_field field)

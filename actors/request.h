@@ -71,6 +71,7 @@ enum actor_field {
 
 struct actor_request {
     struct span at[ACTOR_FIELD_COUNT]; /* values, borrowed from the body; empty: absent or nil */
+    bool has_others;                   /* there is a field besides those, `v`, `op` and `token` */
 };
 
 /* Of a field named twice the last one counts. */
@@ -79,12 +80,6 @@ void actor_request_read(struct span body, struct actor_request *out);
  * rule asks for. */
 enum actor_field actor_request_check(const struct actor_request *request, const char **wanted);
 const char *actor_field_name(enum actor_field field);
-/*
- * What a list is asked for and nobody reads would be a filter that does not filter: the first such
- * name of a request for `operation`; empty: there is none, or it is no list.
- */
-struct span actor_request_stray(struct span body, enum proto_operation operation);
-
 /* `limit` of the operations that list: of what stands in the request, and where nothing does. */
 struct actor_page {
     uint32_t usual;

@@ -93,43 +93,6 @@ Test(request, names_the_field_that_breaks_its_rule)
     arena_release(&arena);
 }
 
-Test(request, names_what_a_list_is_asked_for_and_nobody_reads)
-{
-    static const struct {
-        enum proto_operation operation;
-        const char *json;
-        const char *stray; /* "": none */
-    } rows[] = {
-        {PROTO_OP_LIST,
-         "{\"v\":1,\"op\":\"list\",\"token\":\"t\",\"requestId\":\"r\",\"timeoutMs\":1}", ""},
-        {PROTO_OP_LIST,
-         "{\"status\":\"Error\",\"lifecycle\":\"Failed\",\"process\":\"p\",\"workspaceId\":\"w\","
-         "\"projectId\":\"p\",\"since\":\"x\",\"endedBefore\":\"x\",\"limit\":1,\"cursor\":\"c\"}",
-         ""},
-        {PROTO_OP_LIST, "{\"lifecyle\":\"Failed\"}", "lifecyle"},
-        {PROTO_OP_LIST, "{\"assignee\":\"ada\"}", "assignee"},
-        {PROTO_OP_TASKS,
-         "{\"process\":\"p\",\"assignee\":\"a\",\"candidateGroup\":\"g\",\"taskId\":\"t\","
-         "\"executionId\":\"e\",\"limit\":1,\"cursor\":\"c\"}",
-         ""},
-        {PROTO_OP_TASKS, "{\"group\":\"g\"}", "group"},
-        {PROTO_OP_DEFINITIONS, "{\"projectId\":\"p\",\"process\":\"q\"}", ""},
-        {PROTO_OP_DEFINITIONS, "{\"project\":\"p\"}", "project"},
-        {PROTO_OP_START, "{\"anything\":1}", ""},
-    };
-    struct arena arena;
-    arena_init(&arena, 4096, 1 << 20);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct span body;
-        struct json_error error;
-        cr_assert_eq(json_to_wire(span_text(rows[i].json), LIMIT_DEPTH, &arena, &body, &error),
-                     RESULT_OK);
-        struct span stray = actor_request_stray(body, rows[i].operation);
-        cr_expect(span_is(stray, rows[i].stray), "%s: %.*s", rows[i].json, SPAN_ARG(stray));
-    }
-    arena_release(&arena);
-}
-
 static uint64_t hash_of(struct arena *arena, const char *json)
 {
     struct span body;

@@ -11,11 +11,13 @@
 #include "actors/reply.h"
 #include "actors/request.h"
 #include "actors/shard/shard.h"
+#include "actors/stray.h"
 #include "actors/task_place.h"
 #include "proto/base/assert.h"
 #include "proto/base/limits.h"
 
 #define REFUSAL_BYTES 256u
+#define SHOWN_BYTES   100u /* of a name that somebody wrote */
 
 /* ---- refusals ---- */
 
@@ -52,15 +54,22 @@ static int complain_about_limit(const struct actor_request *fields, enum proto_o
                           page.most);
 }
 
-static int complain_about_stray(struct span body, enum proto_operation operation,
-                                char text[REFUSAL_BYTES])
+static int complain_about_stray(const struct actor_request *fields, struct span body,
+                                enum proto_operation operation, char text[REFUSAL_BYTES])
 {
-    struct span stray = actor_request_stray(body, operation);
-    return stray.count == 0
-               ? 0
-               : snprintf(text, REFUSAL_BYTES, "%s has no filter \"%.*s\"",
-                          proto_operation_name(operation),
-                          (int)(stray.count < 100 ? stray.count : 0), (const char *)stray.bytes);
+    struct actor_stray stray;
+    if (!actor_request_stray(fields, body, operation, &stray)) {
+        return 0;
+    }
+    const char *name = proto_operation_name(operation);
+    struct span shown = stray.name.count < SHOWN_BYTES ? stray.name : SPAN_EMPTY;
+    int bytes = snprintf(text, REFUSAL_BYTES, "%s has no %s \"%.*s\"", name,
+                         stray.is_filter ? "filter" : "field", SPAN_ARG(shown));
+    if (stray.meant != NULL) {
+        bytes += snprintf(text + bytes, REFUSAL_BYTES - (size_t)bytes, "; did you mean \"%s\"?",
+                          stray.meant);
+    }
+    return bytes;
 }
 
 /* RESULT_INVALID: it has been refused. */
@@ -76,7 +85,7 @@ static enum result check_fields(struct actor_router *router, struct proto_messag
     int bytes = broken == ACTOR_FIELD_COUNT ? complain_about_limit(fields, operation, text)
                                             : snprintf(text, sizeof text, "%s must be %s",
                                                        actor_field_name(broken), wanted);
-    bytes = bytes == 0 ? complain_about_stray(body, operation, text) : bytes;
+    bytes = bytes == 0 ? complain_about_stray(fields, body, operation, text) : bytes;
     if (bytes == 0) {
         return RESULT_OK;
     }

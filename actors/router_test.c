@@ -115,15 +115,25 @@ static struct execution_id id_of_start(struct fixture *fixture, const char *json
     return id;
 }
 
+/* Code and message. */
+static const char *complaint(struct fixture *fixture, const char *json)
+{
+    static char text[512];
+    cr_assert_eq(ask(fixture, json), RESULT_OK);
+    cr_assert_eq(fixture->client.count, 1, "%s", json);
+    struct span error = wire_find_text(fixture->client.messages[0]->as.reply.body, "error");
+    snprintf(text, sizeof text, "%.*s: %.*s",
+             SPAN_ARG(wire_string_or(wire_find_text(error, "code"), "none")),
+             SPAN_ARG(wire_string_or(wire_find_text(error, "message"), "")));
+    clear(fixture);
+    return text;
+}
+
 static const char *refusal(struct fixture *fixture, const char *json)
 {
     static char code[64];
-    cr_assert_eq(ask(fixture, json), RESULT_OK);
-    cr_assert_eq(fixture->client.count, 1);
-    struct span error = wire_find_text(fixture->client.messages[0]->as.reply.body, "error");
-    snprintf(code, sizeof code, "%.*s",
-             SPAN_ARG(wire_string_or(wire_find_text(error, "code"), "none")));
-    clear(fixture);
+    const char *text = complaint(fixture, json);
+    snprintf(code, sizeof code, "%.*s", (int)strcspn(text, ":"), text);
     return code;
 }
 
@@ -185,18 +195,21 @@ Test(router, refuses_by_name_what_it_cannot_pass_on)
     end(&fixture);
 }
 
-/* The whole message, behind the code. */
-static const char *complaint(struct fixture *fixture, const char *json)
+Test(router, refuses_a_misspelt_field_by_its_name_and_the_one_that_is_meant)
 {
-    static char text[512];
-    cr_assert_eq(ask(fixture, json), RESULT_OK);
-    cr_assert_eq(fixture->client.count, 1, "%s", json);
-    struct span error = wire_find_text(fixture->client.messages[0]->as.reply.body, "error");
-    snprintf(text, sizeof text, "%.*s: %.*s",
-             SPAN_ARG(wire_string_or(wire_find_text(error, "code"), "none")),
-             SPAN_ARG(wire_string_or(wire_find_text(error, "message"), "")));
-    clear(fixture);
-    return text;
+    struct fixture fixture;
+    begin(&fixture);
+
+    cr_expect_str_eq(
+        complaint(&fixture, "{\"op\":\"callback\",\"executionId\":\"e\",\"task_id\":\"a\"}"),
+        "InvalidRequest: callback has no field \"task_id\"; did you mean \"taskId\"?");
+    cr_expect_str_eq(complaint(&fixture, "{\"op\":\"list\",\"colour\":1}"),
+                     "InvalidRequest: list has no filter \"colour\"");
+    cr_expect_eq(ask(&fixture, "{\"op\":\"callback\",\"executionId\":\"e\",\"colour\":1}"),
+                 RESULT_OK);
+    cr_expect_eq(fixture.client.count, 0, "what may come from a newer client is passed over");
+
+    end(&fixture);
 }
 
 Test(router, refuses_to_list_nothing_or_more_than_it_may_at_once)

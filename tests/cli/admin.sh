@@ -118,6 +118,17 @@ says 'tasks has no filter \"group\"'
 http GET '/v1/definitions?project=p'
 answers 400
 says 'definitions has no filter \"project\"'
+http POST /v1/executions '{"proces":"ask"}'
+answers 400
+says 'start has no field \"proces\"; did you mean \"process\"?'
+http POST '/v1/executions?timeout=5000' '{"process":"ask"}'
+answers 400
+says 'start has no field \"timeout\"; did you mean \"timeoutMs\"?'
+http POST /v1/messages '{"name":"paid","ttl":5}'
+answers 400
+says 'message has no field \"ttl\"; did you mean \"ttlMs\"?'
+http POST /v1/ops '{"op":"message","name":"paid","colour":"red"}'
+answers 200
 http POST /v1/executions '{"process":"ask","version":9}'
 answers 404
 says 'process \"ask\" has no version 9 in project \"default\"'
