@@ -1,6 +1,4 @@
-/*
- * stray.c: pure functions, any thread.
- */
+/* stray.c: see stray.h. */
 #include "actors/stray.h"
 
 #include "proto/base/assert.h"

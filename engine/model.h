@@ -239,8 +239,7 @@ struct engine_node {
     struct span result_variable;
     const struct engine_expression *called; /* call activity: process id */
     uint32_t called_version;                /* call activity: that version; 0: the newest */
-    bool
-        called_here; /* call activity: the process of the same file as its own, whatever is newer */
+    bool called_here; /* call activity: the process of its own file, whatever is newer */
     const struct engine_expression *called_tag; /* call activity: the newest version that its file
                                                    calls so; NULL: as above */
     bool propagate_all; /* call activity: all variables in both directions, = propagate_in &&

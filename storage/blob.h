@@ -19,9 +19,8 @@
 struct storage_blob_item {
     struct span name; /* "{workspaceId}/{executionId}/{stepId}.msgpack": at most 480 bytes */
     struct span bytes;
-    bool awaited; /* a reply waits for it: it goes before those of which that is not said */
-    bool
-        rewritten; /* its name is written again and again: no older write may land on a newer one */
+    bool awaited;   /* a reply waits for it: it goes before those of which that is not said */
+    bool rewritten; /* its name is written again: no older write may land on a newer one */
 };
 
 struct storage_blob;

@@ -26,8 +26,7 @@ struct transport_front_options {
     /* Larger: answered PayloadTooLarge; over twice that NNG closes the peer's pipe. */
     size_t request_bytes_max;
     uint32_t pending_max; /* requests in flight; contexts for them are made as load asks for them */
-    uint32_t
-        connections_max; /* more are closed as they come, before they are greeted; 0: no bound */
+    uint32_t connections_max; /* more are closed as they come, ungreeted; 0: no bound */
     struct transport_tls tls; /* for tls+tcp:// and wss:// */
 };
 

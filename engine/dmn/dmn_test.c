@@ -433,20 +433,22 @@ Test(dmn, values_that_a_type_allows_are_its_order)
     "<itemComponent name='unit-price'><typeRef>number</typeRef>"                                   \
     "<allowedValues><text>&gt;= 0</text></allowedValues></itemComponent>"                          \
     "<itemComponent name='Date and Place'><typeRef>string</typeRef></itemComponent>"               \
+    "<itemComponent name='share of null'><typeRef>number</typeRef></itemComponent>"                \
     "</itemDefinition>"                                                                            \
     "<inputData id='i' name='order'><variable name='order' typeRef='tOrder'/></inputData>"
 #define RELATION_RATES                                                                             \
     "<variable name='rates'/>"                                                                     \
     "<relation><column name='vat/100'/><row>" LITERAL("7") "</row></relation>"
 #define NEEDS_DATA "<informationRequirement><requiredInput href='#i'/></informationRequirement>"
-#define PATHS      "[order.unit-price - 1, order.Date and Place, rates[1].vat/100]"
+#define PATHS      "[order.unit-price - 1, order.Date and Place, order.share of null, rates[1].vat/100]"
 
 Test(dmn, members_may_have_signs_and_keywords_in_their_names)
 {
     static const char text[] = MODEL(TYPE_ORDER DECISION("rates", RELATION_RATES)
                                          DECISION("d", NEEDS_DATA NEEDS("rates") LITERAL(PATHS)));
     static const struct row rows[] = {
-        {"{\"order\": {\"unit-price\": 5, \"Date and Place\": \"here\"}}", "[4,\"here\",7]"},
+        {"{\"order\": {\"unit-price\": 5, \"Date and Place\": \"here\", \"share of null\": 2}}",
+         "[4,\"here\",2,7]"},
     };
     CHECK_ROWS(read_model(text), rows);
 }

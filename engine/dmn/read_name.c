@@ -6,27 +6,24 @@
  * The whole model is one place: such a value is handed on from decision to decision.
  */
 #include "engine/dmn/reading.h"
+#include "engine/expression/lexer.h"
 
 static const char *const holders[] = {"itemComponent", "output", "column", "variable"};
 
 /* Is it one name only because the model says so? Names of several plain words need no telling. */
 static bool needs_telling(struct span name)
 {
-    static const char *const words[] = {"and",       "or",       "in",     "instance", "between",
-                                        "then",      "else",     "return", "for",      "if",
-                                        "satisfies", "function", "some",   "every",    "not"};
-    for (size_t i = 1; i < name.count; i++) {
-        if (name.bytes[i] != 0 && strchr("-+*/.", name.bytes[i]) != NULL) {
+    size_t word = 0; /* where the one that ends at `i` began */
+    for (size_t i = 1; i <= name.count; i++) {
+        bool ends = i == name.count || name.bytes[i] == ' ';
+        if (ends && word > 0 &&
+            expression_is_keyword(span_of(name.bytes + word, i - word), SYNTAX_FEEL)) {
             return true;
         }
-        for (size_t word = 0; word < sizeof words / sizeof *words; word++) {
-            size_t count = strlen(words[word]);
-            size_t end = i + 1 + count;
-            if (name.bytes[i] == ' ' && end <= name.count &&
-                memcmp(name.bytes + i + 1, words[word], count) == 0 &&
-                (end == name.count || name.bytes[end] == ' ')) {
-                return true;
-            }
+        if (ends) {
+            word = i + 1;
+        } else if (name.bytes[i] != 0 && strchr("-+*/.", name.bytes[i]) != NULL) {
+            return true;
         }
     }
     return false;

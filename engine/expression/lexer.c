@@ -84,6 +84,21 @@ static const struct sign keywords[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
+static const struct sign *find_keyword(struct span word, enum expression_syntax syntax)
+{
+    for (size_t i = 0; i < COUNT_OF(keywords); i++) {
+        if ((keywords[i].syntaxes & syntax) != 0 && span_is(word, keywords[i].text)) {
+            return &keywords[i];
+        }
+    }
+    return NULL;
+}
+
+bool expression_is_keyword(struct span word, enum expression_syntax syntax)
+{
+    return find_keyword(word, syntax) != NULL;
+}
+
 static uint8_t byte_at(const struct expression_lexer *lexer, size_t offset)
 {
     return offset < lexer->source.count ? lexer->source.bytes[offset] : 0;
@@ -210,14 +225,9 @@ static bool scan_name(struct expression_lexer *lexer, struct expression_token *t
         return false;
     }
     struct span text = span_of(lexer->source.bytes + start, lexer->offset - start);
-    token->kind = TOKEN_NAME;
+    const struct sign *keyword = find_keyword(text, lexer->syntax);
+    token->kind = keyword == NULL ? TOKEN_NAME : keyword->kind;
     token->is_word = true;
-    for (size_t i = 0; i < COUNT_OF(keywords); i++) {
-        if ((keywords[i].syntaxes & lexer->syntax) != 0 && span_is(text, keywords[i].text)) {
-            token->kind = keywords[i].kind;
-            break;
-        }
-    }
     return true;
 }
 

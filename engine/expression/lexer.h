@@ -82,5 +82,6 @@ struct expression_lexer {
 
 /* The next token; TOKEN_END at the end, again and again. */
 struct expression_token expression_lexer_next(struct expression_lexer *lexer);
+bool expression_is_keyword(struct span word, enum expression_syntax syntax);
 
 #endif

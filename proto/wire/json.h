@@ -14,11 +14,10 @@
 #include "proto/base/span.h"
 
 struct json_error {
-    size_t offset;   /* byte of the input */
-    uint32_t line;   /* from 1 */
-    uint32_t column; /* from 1, in bytes */
-    const char
-        *reason; /* static text: "invalid UTF-8", "unexpected character", "nested too deeply", … */
+    size_t offset;      /* byte of the input */
+    uint32_t line;      /* from 1 */
+    uint32_t column;    /* from 1, in bytes */
+    const char *reason; /* static text: "invalid UTF-8", "nested too deeply", … */
 };
 
 /*

@@ -39,11 +39,10 @@ struct storage_http_service {
     const char *container_missing;
     const char *container_exists; /* made by somebody else meanwhile */
     const char *container_busy;   /* try again */
-    const char
-        *condition_failed;    /* 412: another version is there; else a 412 is somebody's lease */
-    const char *blob_exists;  /* 409: where there must be none */
-    const char *blob_missing; /* where there must be one */
-    const char *blob_busy;    /* another conditional write is under way: try again */
+    const char *condition_failed; /* 412: another version is there; else it is somebody's lease */
+    const char *blob_exists;      /* 409: where there must be none */
+    const char *blob_missing;     /* where there must be one */
+    const char *blob_busy;        /* another conditional write is under way: try again */
     /*
      * Sets URL, signature and header lines of one try, in its arena. The header list is the
      * caller's to free, on failure too. RESULT_LIMIT.
