@@ -19,7 +19,6 @@
 #include "proto/wire/writer.h"
 #include "tests/servers/server.h"
 #include "tests/simulate/random.h"
-#include "tests/system/nng_leaks.h"
 #include "tests/system/program.h"
 #include "transport/client.h"
 

@@ -8,7 +8,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "tests/system/nng_leaks.h"
 #include "transport/guard/closing.h"
 
 struct router router;
