@@ -329,8 +329,8 @@ static void list(struct actor_audit *audit, const struct proto_message *request)
         bool invalid = result == RESULT_INVALID;
         actor_reply_refuse_text(request, &audit->arena,
                                 invalid ? PROTO_ERROR_InvalidRequest : PROTO_ERROR_StorageFailed,
-                                invalid ? "a filter is malformed: since is RFC 3339, "
-                                          "cursor comes from a reply"
+                                invalid ? "a filter is malformed: since and endedBefore are "
+                                          "RFC 3339, cursor comes from a reply"
                                         : "the index could not be read");
         return;
     }

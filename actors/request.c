@@ -39,8 +39,6 @@ void actor_request_read(struct span body, struct actor_request *out)
         enum actor_field field = find_field(key);
         if (field < ACTOR_FIELD_COUNT) {
             out->at[field] = wire_is(value, WIRE_NIL) ? SPAN_EMPTY : value;
-        } else {
-            out->has_others |= !span_is(key, "v") && !span_is(key, "op") && !span_is(key, "token");
         }
     }
 }
@@ -51,6 +49,23 @@ static bool is_one_of(struct span text, const char *const *words)
         words++;
     }
     return *words != NULL;
+}
+
+/* An execution fails by it, so an object that says nothing, for its members are misspelt, is none.
+ */
+static bool is_error(struct span value)
+{
+    static const char *const texts[] = {"code", "message", "bpmnError"};
+    bool tells = false;
+    bool sound = wire_is(value, WIRE_MAP);
+    for (size_t i = 0; sound && i < sizeof texts / sizeof texts[0]; i++) {
+        struct span text = wire_find_text(value, texts[i]);
+        sound = text.count == 0 || wire_is(text, WIRE_NIL) || wire_is(text, WIRE_STRING);
+        tells |= wire_string_or(text, "").count > 0;
+    }
+    struct span transient = sound ? wire_find_text(value, "transient") : SPAN_EMPTY;
+    return tells &&
+           (transient.count == 0 || wire_is(transient, WIRE_NIL) || wire_is(transient, WIRE_BOOL));
 }
 
 /* One of the words, or nothing. */
@@ -129,6 +144,11 @@ static const char *breach(enum actor_field_rule rule, struct span value)
         return is_word(value, lifecycles) ? NULL
                                           : "\"Pending\", \"Running\", \"Suspended\", "
                                             "\"WaitingForHuman\", \"Completed\" or \"Failed\"";
+    case ACTOR_RULE_ERROR:
+        return is_error(value)
+                   ? NULL
+                   : "an object whose code, message or bpmnError says something, each a "
+                     "string, and transient true or false";
     }
     ASSERT_UNREACHABLE();
 }

@@ -22,6 +22,7 @@ enum actor_field_rule {
     ACTOR_RULE_INCLUDE,
     ACTOR_RULE_STATUS,    /* "": any */
     ACTOR_RULE_LIFECYCLE, /* "": any */
+    ACTOR_RULE_ERROR,     /* as in a module's reply */
 };
 
 /* X(symbol, "name", rule) */
@@ -45,7 +46,7 @@ enum actor_field_rule {
     X(STEP_ID, "stepId", ID)                                                                       \
     X(PAYLOAD, "payload", ANY)                                                                     \
     X(OUTPUT, "output", ANY)                                                                       \
-    X(ERROR, "error", MAP)                                                                         \
+    X(ERROR, "error", ERROR)                                                                       \
     X(REASON, "reason", TEXT)                                                                      \
     X(LIMIT, "limit", COUNT)                                                                       \
     X(NAME, "name", TEXT)                                                                          \
@@ -71,7 +72,6 @@ enum actor_field {
 
 struct actor_request {
     struct span at[ACTOR_FIELD_COUNT]; /* values, borrowed from the body; empty: absent or nil */
-    bool has_others;                   /* there is a field besides those, `v`, `op` and `token` */
 };
 
 /* Of a field named twice the last one counts. */

@@ -54,11 +54,11 @@ static int complain_about_limit(const struct actor_request *fields, enum proto_o
                           page.most);
 }
 
-static int complain_about_stray(const struct actor_request *fields, struct span body,
-                                enum proto_operation operation, char text[REFUSAL_BYTES])
+static int complain_about_stray(struct span body, enum proto_operation operation,
+                                char text[REFUSAL_BYTES])
 {
     struct actor_stray stray;
-    if (!actor_request_stray(fields, body, operation, &stray)) {
+    if (!actor_request_stray(body, operation, &stray)) {
         return 0;
     }
     const char *name = proto_operation_name(operation);
@@ -85,7 +85,7 @@ static enum result check_fields(struct actor_router *router, struct proto_messag
     int bytes = broken == ACTOR_FIELD_COUNT ? complain_about_limit(fields, operation, text)
                                             : snprintf(text, sizeof text, "%s must be %s",
                                                        actor_field_name(broken), wanted);
-    bytes = bytes == 0 ? complain_about_stray(fields, body, operation, text) : bytes;
+    bytes = bytes == 0 ? complain_about_stray(body, operation, text) : bytes;
     if (bytes == 0) {
         return RESULT_OK;
     }

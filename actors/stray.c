@@ -14,10 +14,13 @@
 #define START_FIELDS                                                                               \
     "workspaceId", "projectId", "process", "version", "channel", "channelSessionId",               \
         "executionId", "request", "context", "execution", "isTest", "wait"
-#define VERB_FIELDS "executionId"
+#define VERB_FIELDS "executionId", "wait"
 
 static const char *const of_all[] = {"v",         "op",          "token", "requestId",
                                      "timeoutMs", "traceparent", NULL};
+
+/* Who asks, and where a requestId counts: beside the point for some, but never wrong. */
+static const char *const of_all_but_lists[] = {"workspaceId", "projectId", NULL};
 
 static const struct fields {
     bool is_list; /* nothing else may stand there */
@@ -34,9 +37,9 @@ static const struct fields {
     [PROTO_OP_RESTART] = {false, {VERB_FIELDS}},
     [PROTO_OP_RETRY] = {false, {VERB_FIELDS, "taskId"}},
     [PROTO_OP_MIGRATE] = {false, {VERB_FIELDS, "toVersion", "mapping"}},
-    [PROTO_OP_DELETE] = {false, {VERB_FIELDS, "workspaceId", "ifEnded"}},
-    [PROTO_OP_GET] = {false, {VERB_FIELDS, "include", "process", "version"}},
-    [PROTO_OP_STEPS] = {false, {VERB_FIELDS, "from", "limit"}},
+    [PROTO_OP_DELETE] = {false, {"executionId", "workspaceId", "ifEnded"}},
+    [PROTO_OP_GET] = {false, {"executionId", "include", "process", "version"}},
+    [PROTO_OP_STEPS] = {false, {"executionId", "from", "limit"}},
     [PROTO_OP_LIST] = {true,
                        {"status", "lifecycle", "process", "workspaceId", "projectId", "since",
                         "endedBefore", "limit", "cursor"}},
@@ -55,13 +58,15 @@ static const struct fields {
 
 static bool is_one_of(struct span name, const char *const *names)
 {
-    while (*names != NULL && !span_is(name, *names)) {
+    while (*names != NULL &&
+           (name.count == 0 || (uint8_t) * *names != name.bytes[0] || !span_is(name, *names))) {
         names++;
     }
     return *names != NULL;
 }
 
-/* Does some operation have it? Then it is no misspelling, only beside the point. */
+/* Does some operation have it? Then this engine knows what it means, and that it means nothing
+ * here. */
 static bool is_anywhere(struct span name)
 {
     for (size_t i = 0; i < PROTO_OP_COUNT; i++) {
@@ -138,22 +143,26 @@ static const char *find_nearest(struct span name, const struct fields *own)
     return nearest;
 }
 
-bool actor_request_stray(const struct actor_request *request, struct span body,
-                         enum proto_operation operation, struct actor_stray *out)
+static bool is_known(struct span name, const struct fields *own)
+{
+    return is_one_of(name, own->names) || is_one_of(name, of_all) ||
+           (!own->is_list && is_one_of(name, of_all_but_lists));
+}
+
+bool actor_request_stray(struct span body, enum proto_operation operation, struct actor_stray *out)
 {
     ASSERT(operation < PROTO_OP_COUNT);
     const struct fields *own = &operations[operation];
     struct wire_map_walk walk = wire_map_begin(body);
     struct span key;
     struct span value;
-    while ((own->is_list || request->has_others) && wire_map_next(&walk, &key, &value)) {
-        if (is_one_of(key, of_all) || is_one_of(key, own->names) ||
-            (!own->is_list && is_anywhere(key))) {
+    while (wire_map_next(&walk, &key, &value)) {
+        if (is_known(key, own)) {
             continue;
         }
         const char *meant = find_nearest(key, own);
-        bool is_there = meant != NULL && wire_find_text(body, meant).count > 0;
-        if (own->is_list || (meant != NULL && !is_there)) {
+        meant = meant != NULL && wire_find_text(body, meant).count > 0 ? NULL : meant;
+        if (own->is_list || meant != NULL || (is_anywhere(key) && !wire_is(value, WIRE_NIL))) {
             *out = (struct actor_stray){.name = key, .meant = meant, .is_filter = own->is_list};
             return true;
         }

@@ -37,6 +37,26 @@ static bool read_count(struct reading *reading, struct span map, struct span id,
     return true;
 }
 
+/* What stands beside an edge or a node and is not read would change the counts if it were: a
+ * misspelt `count` is 1. */
+static bool check_members(struct reading *reading, struct span entry, const char *what,
+                          const char *const *known)
+{
+    struct wire_map_walk walk = wire_map_begin(wire_is(entry, WIRE_MAP) ? entry : SPAN_EMPTY);
+    struct span key;
+    struct span value;
+    while (wire_map_next(&walk, &key, &value)) {
+        const char *const *name = known;
+        while (*name != NULL && !span_is(key, *name)) {
+            name++;
+        }
+        if (*name == NULL) {
+            return REFUSE(reading, "%s has no member \"%.*s\"", what, SPAN_ARG(key));
+        }
+    }
+    return true;
+}
+
 static bool find_between(struct reading *reading, struct span map, const struct engine_flow **out)
 {
     struct span from = wire_string_or(wire_find_text(map, "from"), "");
@@ -103,6 +123,7 @@ static const struct engine_node *around(const struct reading *reading, uint32_t 
 
 static bool read_passed(struct reading *reading, struct span list)
 {
+    static const char *const members[] = {"edge", "from", "to", "count", "result", NULL};
     struct wire_map_walk walk = wire_array_begin(list);
     struct span entry;
     if (list.count > 0 && !wire_is(list, WIRE_ARRAY)) {
@@ -111,7 +132,8 @@ static bool read_passed(struct reading *reading, struct span list)
     while (wire_array_next(&walk, &entry)) {
         const struct engine_flow *flow = NULL;
         uint32_t count;
-        if (!find_edge(reading, entry, &flow) || !check_result(reading, entry, flow) ||
+        if (!check_members(reading, entry, "a passed edge", members) ||
+            !find_edge(reading, entry, &flow) || !check_result(reading, entry, flow) ||
             !read_count(reading, entry, flow->id, &count)) {
             return false;
         }
@@ -164,7 +186,11 @@ static bool check_active(struct reading *reading, const struct engine_node *node
         return REFUSE(reading, "\"%.*s\": wait must be true or an object, and the node a task",
                       SPAN_ARG(node->id));
     }
-    return true;
+    struct span kind = wire_is(wait, WIRE_MAP) ? wire_find_text(wait, "kind") : SPAN_EMPTY;
+    struct span word = wire_string_or(kind, "");
+    return kind.count == 0 || span_is(word, "callback") || span_is(word, "human") ||
+           REFUSE(reading, "\"%.*s\": the kind of a wait is \"callback\" or \"human\"",
+                  SPAN_ARG(node->id));
 }
 
 static bool add_actives(struct reading *reading, uint32_t node, struct span wait, uint32_t count)
@@ -190,6 +216,7 @@ static bool add_actives(struct reading *reading, uint32_t node, struct span wait
 
 static bool read_active(struct reading *reading, struct span list)
 {
+    static const char *const members[] = {"node", "count", "wait", NULL};
     struct wire_map_walk walk = wire_array_begin(list);
     struct span entry;
     if (list.count > 0 && !wire_is(list, WIRE_ARRAY)) {
@@ -200,6 +227,9 @@ static bool read_active(struct reading *reading, struct span list)
         struct span name = is_map ? wire_find_text(entry, "node") : entry;
         struct span wait = is_map ? wire_find_text(entry, "wait") : SPAN_EMPTY;
         uint32_t count;
+        if (!check_members(reading, entry, "an active node", members)) {
+            return false;
+        }
         if (!wire_is(name, WIRE_STRING)) {
             return REFUSE(reading, "an active node is an id or {\"node\"}");
         }

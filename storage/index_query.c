@@ -75,7 +75,10 @@ static enum result read_cursor(struct span text, struct storage_index_query *out
     size_t start_count = (size_t)(separator - text.bytes);
     out->before_start = span_of(text.bytes, start_count);
     out->before_id = span_of(separator + 1, text.count - start_count - 1);
-    return out->before_id.count > 0 ? RESULT_OK : RESULT_INVALID;
+    int64_t unix_ms;
+    bool sound = out->before_id.count > 0 &&
+                 (start_count == 0 || text_parse_time(out->before_start, &unix_ms) == RESULT_OK);
+    return sound ? RESULT_OK : RESULT_INVALID;
 }
 
 struct span storage_index_cursor(struct arena *arena, struct span start, struct span id)

@@ -364,7 +364,7 @@ void contract_index_refuses_a_bad_query(struct contract_index *subject)
         "{\"limit\":0}",         "{\"limit\":1001}",       "{\"limit\":-1}",
         "{\"limit\":\"10\"}",    "{\"status\":1}",         "{\"since\":\"yesterday\"}",
         "{\"cursor\":\"abc\"}",  "{\"cursor\":7}",         "{\"cursor\":\"2026/\"}",
-        "{\"process\":[\"x\"]}", "{\"workspaceId\":true}",
+        "{\"process\":[\"x\"]}", "{\"workspaceId\":true}", "{\"cursor\":\"../x\"}",
     };
 
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
