@@ -37,6 +37,10 @@ void engine_report_add(struct engine_report *report, enum engine_severity severi
                        const char *format, ...) __attribute__((format(printf, 7, 8)));
 /* The beginning of a text for a message: at most that many bytes, whole characters. */
 struct span engine_report_excerpt(struct span text, size_t bytes_max);
+/* "order.bpmn:41:7", with what is known of it; a longer file name is cut. */
+#define ENGINE_PLACE_MAX 320
+void engine_problem_place(const struct engine_report *report, const struct engine_problem *problem,
+                          char place[ENGINE_PLACE_MAX]);
 /* `strider: order.bpmn:41:7: error: flow "Flow_3" leads to … [dangling-reference]` lines into the
  * arena. */
 struct span engine_report_text(const struct engine_report *report, enum engine_severity least,
@@ -44,10 +48,10 @@ struct span engine_report_text(const struct engine_report *report, enum engine_s
 
 /*
  * Reads, compiles and lints one definition file. The notation is told by its content (XML, JSON
- * graph, block scheme, decision model). `file` is a name for messages only. RESULT_OK: *out is yours
- * (engine_definition_free), the report may hold warnings. RESULT_INVALID: the report has errors and
- * *out is NULL. RESULT_LIMIT: too large. RESULT_UNSUPPORTED never: an element that cannot be
- * executed is an error in the report, by name. BPMN namespace is matched by URI
+ * graph, block scheme, decision model). `file` is a name for messages only. RESULT_OK: *out is
+ * yours (engine_definition_free), the report may hold warnings. RESULT_INVALID: the report has
+ * errors and *out is NULL. RESULT_LIMIT: too large. RESULT_UNSUPPORTED never: an element that
+ * cannot be executed is an error in the report, by name. BPMN namespace is matched by URI
  * (http://www.omg.org/spec/BPMN/20100524/MODEL), whatever the prefix. DTDs are refused.
  */
 MUST_USE enum result engine_read(struct span file, struct span content,

@@ -131,21 +131,33 @@ static const char *severity_name(enum engine_severity severity)
     return names[severity];
 }
 
-/* Longer than any message with its file name, place and rule; a longer file name is cut. */
-enum { LINE_BYTES_MAX = MESSAGE_BYTES_MAX + 512, FILE_BYTES_SHOWN = 256 };
+enum { FILE_BYTES_SHOWN = 256 };
+
+void engine_problem_place(const struct engine_report *report, const struct engine_problem *problem,
+                          char place[ENGINE_PLACE_MAX])
+{
+    struct span file = engine_report_excerpt(report->file, FILE_BYTES_SHOWN);
+    int length = snprintf(place, ENGINE_PLACE_MAX, "%.*s", SPAN_ARG(file));
+    if (problem->line > 0) {
+        length += snprintf(place + length, ENGINE_PLACE_MAX - (size_t)length, ":%u", problem->line);
+    }
+    if (problem->line > 0 && problem->column > 0) {
+        length +=
+            snprintf(place + length, ENGINE_PLACE_MAX - (size_t)length, ":%u", problem->column);
+    }
+    ASSERT(length >= 0 && length < ENGINE_PLACE_MAX);
+}
+
+/* Longer than any message with its place and rule. */
+enum { LINE_BYTES_MAX = MESSAGE_BYTES_MAX + 512 };
 
 static size_t format_line(const struct engine_report *report, const struct engine_problem *problem,
                           char *out)
 {
-    char place[32] = "";
-    if (problem->line > 0 && problem->column > 0) {
-        (void)snprintf(place, sizeof place, "%u:%u:", problem->line, problem->column);
-    } else if (problem->line > 0) {
-        (void)snprintf(place, sizeof place, "%u:", problem->line);
-    }
-    struct span file = engine_report_excerpt(report->file, FILE_BYTES_SHOWN);
+    char place[ENGINE_PLACE_MAX];
+    engine_problem_place(report, problem, place);
     int length =
-        snprintf(out, LINE_BYTES_MAX, "strider: %.*s:%s %s: %.*s [%s]\n", SPAN_ARG(file), place,
+        snprintf(out, LINE_BYTES_MAX, "strider: %s: %s: %.*s [%s]\n", place,
                  severity_name(problem->severity), SPAN_ARG(problem->message), problem->rule);
     ASSERT(length > 0 && length < LINE_BYTES_MAX);
     return (size_t)length;

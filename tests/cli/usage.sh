@@ -198,5 +198,17 @@ member 'list[1].problems[1].line' 4
 member 'list[2].ok' true
 run validate "$root/LICENSE"
 exits 1
+cat >"$scratch/refused.bpmn" <<'END'
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="p" isExecutable="true">
+    <startEvent id="a" parallelMultiple="true"><signalEventDefinition signalRef="s"/><signalEventDefinition signalRef="r"/></startEvent>
+  </process>
+  <signal id="s" name="s"/>
+  <signal id="r" name="r"/>
+</definitions>
+END
+run validate "$scratch/refused.bpmn"
+exits 1
+says "$scratch/refused.bpmn:3: error: startEvent \"a\": "
 
 finish

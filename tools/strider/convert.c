@@ -56,9 +56,10 @@ static unsigned complain(const struct engine_report *report)
         const struct engine_problem *problem = &report->problems[i];
         bool forbids = problem->severity == ENGINE_ERROR || is_loss(problem);
         if (forbids || is_left_out(problem)) {
-            fprintf(stderr, "strider convert: %.*s:%u:%u: %s: %.*s [%s]\n", SPAN_ARG(report->file),
-                    problem->line, problem->column, forbids ? "error" : "left out",
-                    SPAN_ARG(problem->message), problem->rule);
+            char place[ENGINE_PLACE_MAX];
+            engine_problem_place(report, problem, place);
+            fprintf(stderr, "strider convert: %s: %s: %.*s [%s]\n", place,
+                    forbids ? "error" : "left out", SPAN_ARG(problem->message), problem->rule);
         }
         count += forbids;
     }

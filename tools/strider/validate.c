@@ -100,9 +100,10 @@ static void print_file(const struct engine_report *report,
 {
     for (uint32_t i = 0; i < report->count; i++) {
         const struct engine_problem *problem = &report->problems[i];
-        printf("%.*s:%u:%u: %s: %.*s [%s]\n", SPAN_ARG(report->file), problem->line,
-               problem->column, severity_names[problem->severity], SPAN_ARG(problem->message),
-               problem->rule);
+        char place[ENGINE_PLACE_MAX];
+        engine_problem_place(report, problem, place);
+        printf("%s: %s: %.*s [%s]\n", place, severity_names[problem->severity],
+               SPAN_ARG(problem->message), problem->rule);
     }
     printf("%.*s: %s", SPAN_ARG(report->file), report->errors == 0 ? "ok" : "refused");
     for (uint32_t i = 0; definition != NULL && i < definition->process_count; i++) {
