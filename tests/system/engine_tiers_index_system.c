@@ -51,11 +51,12 @@ static void say_connection(struct world *world, const char *password)
              "Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=%u;Database=postgres;UID=strider;"
              "PWD=%s;",
              (unsigned)database.port, password);
-    world->tiers = (struct cli_tiers_options){.index_kind = CLI_INDEX_ODBC,
-                                              .index_connection = world->connection,
-                                              .index_timeout_ms = 2000,
-                                              .blob_kind = CLI_BLOB_FOLDER,
-                                              .blob_directory = world->folder};
+    world->tiers =
+        (struct cli_tiers_options){.index_kind = CLI_INDEX_ODBC,
+                                   .index_connection = world->connection,
+                                   .index_timeout_ms = 30000, /* a dead server refuses at once */
+                                   .blob_kind = CLI_BLOB_FOLDER,
+                                   .blob_directory = world->folder};
 }
 
 static void open_engine(struct world *world)
