@@ -115,7 +115,9 @@ static void act_on_error(struct engine_decision *decision, const struct engine_v
     } else if (wire_bool_or(wire_find_text(error, "transient"), transient)) {
         fail_transiently(decision, visit, module, arena_copy(decision->arena, reason));
     } else {
-        fail_module(decision, visit, reason);
+        fail_module(decision, visit,
+                    reason.count > 0 ? reason
+                                     : span_text("it failed, and said neither code nor message"));
     }
 }
 
@@ -361,6 +363,41 @@ static const struct {
     {ENGINE_NAME("logs"), true},
 };
 
+static bool is_list_of(struct span list, enum wire_type type)
+{
+    struct wire_map_walk walk = wire_array_begin(list);
+    struct span entry;
+    while (wire_array_next(&walk, &entry)) {
+        if (!wire_is(entry, type)) {
+            return false;
+        }
+    }
+    return wire_is(list, WIRE_ARRAY);
+}
+
+static bool is_given(struct span value)
+{
+    return value.count > 0 && !wire_is(value, WIRE_NIL);
+}
+
+/* The same of what stands in a field that has its form. */
+static struct span misformed_within(struct engine_decision *decision, struct span key,
+                                    struct span value)
+{
+    struct span code = span_is(key, "error") ? wire_find_text(value, "bpmnError") : SPAN_EMPTY;
+    if (is_given(code) && !wire_is(code, WIRE_STRING)) {
+        return span_text("\"error.bpmnError\" must be a string");
+    }
+    if (span_is(key, "logs") && !is_list_of(value, WIRE_MAP)) {
+        return span_text("\"logs\" must be a list of objects");
+    }
+    bool merges = wire_is(value, WIRE_MAP) && !span_is(key, "error") && !span_is(key, "outputs");
+    struct span unset = merges ? wire_find_text(value, "$unset") : SPAN_EMPTY;
+    return is_given(unset) && !is_list_of(unset, WIRE_STRING)
+               ? ENGINE_TEXT(decision, "\"%.*s.$unset\" must be a list of keys", SPAN_ARG(key))
+               : SPAN_EMPTY;
+}
+
 /* The first field of a wrong form as a reason, or an empty span. */
 static struct span misformed(struct engine_decision *decision, struct span body)
 {
@@ -374,10 +411,16 @@ static struct span misformed(struct engine_decision *decision, struct span body)
         }
         for (size_t i = 0; i < sizeof formed_fields / sizeof formed_fields[0]; i++) {
             bool list = formed_fields[i].list;
-            if (span_equal(key, formed_fields[i].name) && type != WIRE_NIL &&
-                type != (list ? WIRE_ARRAY : WIRE_MAP)) {
+            if (!span_equal(key, formed_fields[i].name) || type == WIRE_NIL) {
+                continue;
+            }
+            if (type != (list ? WIRE_ARRAY : WIRE_MAP)) {
                 return ENGINE_TEXT(decision, "\"%.*s\" must be %s", SPAN_ARG(key),
                                    list ? "a list" : "an object");
+            }
+            struct span within = misformed_within(decision, key, value);
+            if (within.count > 0) {
+                return within;
             }
         }
     }
