@@ -62,7 +62,8 @@ Test(stray, each_operation_takes_its_own_fields)
          "{\"executionId\":1,\"channelSessionId\":1,\"taskId\":1,\"stepId\":1,\"payload\":1,"
          "\"output\":1,\"error\":1,\"wait\":1,\"timeoutMs\":1,\"workspaceId\":1}",
          "", NULL},
-        {PROTO_OP_ABORT, "{\"executionId\":1,\"reason\":1}", "", NULL},
+        {PROTO_OP_CALLBACK, "{\"projectId\":1,\"channel\":1,\"payload\":1}", "", NULL},
+        {PROTO_OP_ABORT, "{\"executionId\":1,\"reason\":1,\"channelSessionId\":1}", "", NULL},
         {PROTO_OP_RETRY, "{\"executionId\":1,\"taskId\":1}", "", NULL},
         {PROTO_OP_MIGRATE, "{\"executionId\":1,\"toVersion\":1,\"mapping\":1}", "", NULL},
         {PROTO_OP_DELETE, "{\"executionId\":1,\"ifEnded\":1,\"workspaceId\":1}", "", NULL},
@@ -156,7 +157,6 @@ Test(stray, what_only_another_operation_has_is_refused_by_name)
         {PROTO_OP_CALLBACK, "{\"request\":1}", "request", "requestId"},
         {PROTO_OP_CALLBACK, "{\"process\":1}", "process", NULL},
         {PROTO_OP_SUSPEND, "{\"executionId\":1,\"reason\":1}", "reason", NULL},
-        {PROTO_OP_SUSPEND, "{\"executionId\":1,\"channelSessionId\":1}", "channelSessionId", NULL},
         {PROTO_OP_DELETE, "{\"executionId\":1,\"wait\":1}", "wait", NULL},
         {PROTO_OP_STATS, "{\"executionId\":1}", "executionId", NULL},
         {PROTO_OP_MIGRATE, "{\"executionId\":1,\"workspaceId\":1,\"wait\":1}", "", NULL},
