@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "proto/base/assert.h"
 #include "proto/log.h"
@@ -28,7 +29,11 @@ void storage_spares_init(struct storage_spares *spares, struct storage_files *fi
 {
     *spares = (struct storage_spares){.files = files, .file_bytes = file_bytes};
     pthread_mutex_init(&spares->mutex, NULL);
-    pthread_cond_init(&spares->wanted, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&spares->wanted, &attributes);
+    pthread_condattr_destroy(&attributes);
     if (prepare_ahead) {
         /* Signals are for the program's own threads. */
         sigset_t all;
@@ -141,6 +146,30 @@ enum result storage_spares_give(struct storage_spares *spares, const char *name)
     return kept ? RESULT_OK : spares->files->remove(spares->files, spare);
 }
 
+/* Says so once, until it works again. */
+static void tell(struct storage_spares *spares, enum result result)
+{
+    bool failing = result != RESULT_OK;
+    if (failing && !spares->failing) {
+        log_line(LOG_WARN, "STORAGE-PREPARE-FAILED", "result=\"%s\"", result_text(result));
+    } else if (!failing && spares->failing) {
+        log_line(LOG_INFO, "STORAGE-PREPARES-AGAIN", "bytes=%llu",
+                 (unsigned long long)spares->file_bytes);
+    }
+    spares->failing = failing;
+}
+
+/* Until the rest is over or the helper is to stop. The mutex is held. */
+static void rest(struct storage_spares *spares)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += STORAGE_SPARES_REST_MS / 1000;
+    while (!spares->stopping &&
+           pthread_cond_timedwait(&spares->wanted, &spares->mutex, &until) == 0) {
+    }
+}
+
 static void *helper_main(void *owner)
 {
     struct storage_spares *spares = owner;
@@ -158,8 +187,11 @@ static void *helper_main(void *owner)
         pthread_mutex_lock(&spares->mutex);
         spares->preparing = false;
         /* Without it the writer creates its next file itself: slower, not wrong. */
-        if (result != RESULT_OK && !spares->stopping) {
-            log_line(LOG_WARN, "STORAGE-PREPARE-FAILED", "result=\"%s\"", result_text(result));
+        if (!spares->stopping) {
+            tell(spares, result);
+        }
+        if (result != RESULT_OK) {
+            rest(spares);
         }
     }
     pthread_mutex_unlock(&spares->mutex);

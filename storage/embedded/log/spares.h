@@ -5,7 +5,9 @@
  *
  * Trimmed files come here instead of being removed. With prepare_ahead a helper thread writes one
  * when none is there. It is a thread because writing 64 MiB blocks for long and nobody waits for
- * it; the mutex orders its "the file is whole and synced" before the writer's "I take it".
+ * it; the mutex orders its "the file is whole and synced" before the writer's "I take it". A try
+ * takes the disk's last space for a moment, which the other stores may need more: after one that
+ * failed the helper rests.
  */
 #ifndef STORAGE_EMBEDDED_LOG_SPARES_H
 #define STORAGE_EMBEDDED_LOG_SPARES_H
@@ -17,6 +19,7 @@
 
 #define STORAGE_SPARES_MAX       2u
 #define STORAGE_SPARE_NAME_BYTES 16u
+#define STORAGE_SPARES_REST_MS   10000u /* after a try that failed */
 
 struct storage_spares {
     struct storage_files *files; /* borrowed */
@@ -29,6 +32,7 @@ struct storage_spares {
     bool stopping;
     bool prepare;   /* the helper is asked for one */
     bool preparing; /* and is at it */
+    bool failing;   /* its last try failed */
     uint32_t numbers[STORAGE_SPARES_MAX];
     unsigned count;
     uint32_t next_number;
