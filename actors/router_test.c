@@ -209,8 +209,8 @@ Test(router, refuses_a_misspelt_field_by_its_name_and_the_one_that_is_meant)
         complaint(&fixture, "{\"op\":\"migrate\",\"executionId\":\"e\",\"version\":2}"),
         "InvalidRequest: migrate has no field \"version\"; did you mean \"toVersion\"?");
     cr_expect_str_eq(
-        complaint(&fixture, "{\"op\":\"suspend\",\"executionId\":\"e\",\"reason\":\"r\"}"),
-        "InvalidRequest: suspend has no field \"reason\"");
+        complaint(&fixture, "{\"op\":\"suspend\",\"executionId\":\"e\",\"payload\":\"r\"}"),
+        "InvalidRequest: suspend has no field \"payload\"");
     cr_expect_eq(ask(&fixture, "{\"op\":\"callback\",\"executionId\":\"e\",\"colour\":1}"),
                  RESULT_OK);
     cr_expect_eq(fixture.client.count, 0, "what may come from a newer client is passed over");

@@ -14,7 +14,7 @@
 #define START_FIELDS                                                                               \
     "workspaceId", "projectId", "process", "version", "channel", "channelSessionId",               \
         "executionId", "request", "context", "execution", "isTest", "wait"
-#define VERB_FIELDS "executionId", "wait"
+#define VERB_FIELDS "executionId", "wait", "reason"
 
 static const char *const of_all[] = {"v",         "op",          "token", "requestId",
                                      "timeoutMs", "traceparent", NULL};
@@ -35,7 +35,7 @@ static const struct fields {
                             "payload", "output", "error", "wait"}},
     [PROTO_OP_SUSPEND] = {false, {VERB_FIELDS}},
     [PROTO_OP_RESUME] = {false, {VERB_FIELDS}},
-    [PROTO_OP_ABORT] = {false, {VERB_FIELDS, "reason"}},
+    [PROTO_OP_ABORT] = {false, {VERB_FIELDS}},
     [PROTO_OP_RESTART] = {false, {VERB_FIELDS}},
     [PROTO_OP_RETRY] = {false, {VERB_FIELDS, "taskId"}},
     [PROTO_OP_MIGRATE] = {false, {VERB_FIELDS, "toVersion", "mapping"}},
