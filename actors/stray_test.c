@@ -119,6 +119,7 @@ Test(stray, a_list_takes_no_other_and_any_operation_no_misspelt_one)
         {PROTO_OP_CALLBACK, "{\"paylod\":1}", "paylod", "payload"},
         {PROTO_OP_CALLBACK, "{\"ouput\":1}", "ouput", "output"},
         {PROTO_OP_MESSAGE, "{\"ttl\":1}", "ttl", "ttlMs"},
+        {PROTO_OP_STEPS, "{\"form\":2}", "form", "from"},
         {PROTO_OP_MESSAGE, "{\"key\":1}", "key", "correlationKey"},
         {PROTO_OP_MESSAGE, "{\"correlationkey\":1}", "correlationkey", "correlationKey"},
         {PROTO_OP_ABORT, "{\"reasn\":1}", "reasn", "reason"},

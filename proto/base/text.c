@@ -165,29 +165,37 @@ enum result text_parse_time(struct span text, int64_t *unix_ms)
     return RESULT_OK;
 }
 
-/* Levenshtein, one row at a time. */
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment: Levenshtein, and two neighbours that changed places are one edit. */
 size_t text_distance(struct span a, struct span b)
 {
     if (a.count > DISTANCE_BYTES_MAX || b.count > DISTANCE_BYTES_MAX) {
         return SIZE_MAX;
     }
-    size_t row[DISTANCE_BYTES_MAX + 1];
-    for (size_t j = 0; j <= b.count; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= a.count; i++) {
-        size_t diagonal = row[0];
+    size_t rows[3][DISTANCE_BYTES_MAX + 1];
+    for (size_t i = 0; i <= a.count; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3];
+        const size_t *before = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b.count; j++) {
-            size_t above = row[j];
-            size_t best = diagonal + (a.bytes[i - 1] != b.bytes[j - 1]);
-            best = above + 1 < best ? above + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
-            diagonal = above;
+            if (i == 0) {
+                row[j] = j;
+                continue;
+            }
+            row[j] = least(above[j - 1] + (a.bytes[i - 1] != b.bytes[j - 1]),
+                           least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a.bytes[i - 1] == b.bytes[j - 2] &&
+                a.bytes[i - 2] == b.bytes[j - 1]) {
+                row[j] = least(row[j], before[j - 2] + 1);
+            }
         }
     }
-    return row[b.count];
+    return rows[a.count % 3][b.count];
 }
 
 bool text_read_number(struct span text, uint32_t most, uint32_t *out)

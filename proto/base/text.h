@@ -58,7 +58,8 @@ int text_hex_digit(uint8_t byte);
  * that. False: a '%' without two digits, a NUL byte, or no room.
  */
 MUST_USE bool text_percent_decode(struct span text, char *out, size_t capacity);
-/* "did you mean": edit distance of two texts of at most 64 bytes, SIZE_MAX when longer. */
+/* "did you mean": edit distance of two texts of at most 64 bytes, SIZE_MAX when longer. Two
+ * neighbours that changed places are one edit. */
 size_t text_distance(struct span a, struct span b);
 
 #endif

@@ -152,7 +152,10 @@ Test(text, distance_counts_the_edits_between_two_short_texts)
         {"", "abc", 3},
         {"kitten", "sitting", 3},
         {"durabilty", "durability", 1},
-        {"port", "prot", 2},
+        {"port", "prot", 1},
+        {"ab", "ba", 1},
+        {"form", "from", 1},
+        {"ca", "abc", 3},
         {"abc", "xyz", 3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

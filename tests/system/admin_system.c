@@ -288,7 +288,7 @@ static void routes_become_operations(void)
         {"DELETE", "/v1/executions/e-1", NULL,
          "{\"v\":1,\"op\":\"delete\",\"executionId\":\"e-1\"}"},
         {"POST", "/v1/executions/e-1/callback",
-         "{\"taskId\":\"t\",\"payload\":{},\"executionId\":\"other\",\"op\":\"abort\"}",
+         "{\"taskId\":\"t\",\"payload\":{},\"executionId\":\"e-1\",\"op\":\"callback\"}",
          "{\"taskId\":\"t\",\"payload\":{},\"executionId\":\"e-1\",\"op\":\"callback\",\"v\":1}"},
         {"POST", "/v1/executions/e-1/suspend", NULL,
          "{\"v\":1,\"op\":\"suspend\",\"executionId\":\"e-1\"}"},

@@ -19,6 +19,7 @@
 #define PARTS_MAX     6u
 #define NUMBER_DIGITS 15u
 #define REQUEST_BYTES 512u /* a first guess for the writer */
+#define FIELDS_MAX    64u  /* that an address may hold */
 
 /* What a request's body is for its operation. */
 enum body_use {
@@ -78,6 +79,7 @@ static void resolve_whole(const struct route_request *request, struct arena *are
                           struct route *out);
 static void resolve_fields(const struct row *row, const struct route_request *request,
                            struct span id, struct arena *arena, struct route *out);
+static bool says_one_thing(struct span address, struct span body, struct route *out);
 static struct span fields_of_address(const struct row *row, const char *uri, struct span id,
                                      struct arena *arena);
 static uint32_t write_query(struct wire_writer *writer, const char *uri, struct arena *arena);
@@ -87,6 +89,7 @@ static struct span wrap(struct arena *arena, const char *key, struct span value)
 static struct span file_fields(struct arena *arena, struct span content);
 static bool has_parameter(const char *uri, const char *name);
 static void refuse(struct route *out, enum proto_error error, const char *why);
+static void refuse_key(struct route *out, const char *why, struct span key);
 
 enum route_target route_find(const char *method, const char *uri)
 {
@@ -205,7 +208,7 @@ static bool begins_as_json(struct span body)
     return body.count > 0 && (body.bytes[0] == '{' || body.bytes[0] >= 0x80);
 }
 
-/* What the address says wins over what the body says. */
+/* Address and body are one request. */
 static void resolve_fields(const struct row *row, const struct route_request *request,
                            struct span id, struct arena *arena, struct route *out)
 {
@@ -239,9 +242,41 @@ static void resolve_fields(const struct row *row, const struct route_request *re
     struct span address = fields_of_address(row, request->uri, id, arena);
     if (address.count == 0) {
         refuse(out, PROTO_ERROR_InvalidRequest, "the address holds text that is not UTF-8");
+    } else if (!says_one_thing(address, fields, out)) {
         return;
+    } else {
+        out->body = wire_merge(arena, fields, address);
     }
-    out->body = wire_merge(arena, fields, address);
+}
+
+/* What the caller said twice, and not the same, he may have meant either way. */
+static bool says_one_thing(struct span address, struct span body, struct route *out)
+{
+    struct wire_map_walk walk = wire_map_begin(address);
+    struct span key;
+    struct span value;
+    for (uint32_t count = 1; wire_map_next(&walk, &key, &value); count++) {
+        struct wire_map_walk rest = walk;
+        struct span other_key;
+        struct span other;
+        if (count > FIELDS_MAX) {
+            refuse(out, PROTO_ERROR_InvalidRequest, "the address holds too many fields");
+            return false;
+        }
+        while (wire_map_next(&rest, &other_key, &other)) {
+            if (span_equal(key, other_key) && !span_equal(value, other)) {
+                refuse_key(out, "the address says two things of", key);
+                return false;
+            }
+        }
+        other = wire_find(body, key);
+        if (other.count > 0 && !wire_is(other, WIRE_NIL) && !span_equal(value, other) &&
+            !span_is(key, "v")) {
+            refuse_key(out, "address and body say different things of", key);
+            return false;
+        }
+    }
+    return true;
 }
 
 static struct span fields_of_address(const struct row *row, const char *uri, struct span id,
@@ -364,4 +399,12 @@ static void refuse(struct route *out, enum proto_error error, const char *why)
     out->target = ROUTE_REFUSED;
     out->error = error;
     snprintf(out->why, sizeof out->why, "%s", why);
+}
+
+static void refuse_key(struct route *out, const char *why, struct span key)
+{
+    char text[TRANSPORT_WHY_BYTES];
+    snprintf(text, sizeof text, "%s `%.*s`", why, (int)(key.count < 40 ? key.count : 0),
+             (const char *)key.bytes);
+    refuse(out, PROTO_ERROR_InvalidRequest, text);
 }

@@ -71,11 +71,11 @@ Test(route, path_is_matched_whole)
     }
 }
 
-Test(route, address_wins_over_body)
+Test(route, address_and_body_are_one_request)
 {
-    struct route route = resolve(
-        "POST", "/v1/executions/e-1/abort?reason=a%26b",
-        span_text("{\"op\":\"delete\",\"executionId\":\"e-2\",\"reason\":\"x\",\"keep\":1}"));
+    struct route route =
+        resolve("POST", "/v1/executions/e-1/abort?reason=a%26b",
+                span_text("{\"op\":\"abort\",\"executionId\":\"e-1\",\"reason\":null,\"keep\":1}"));
     cr_assert_eq(route.operation, PROTO_OP_ABORT);
     struct span text = transport_value_spell(route.body, PROTO_JSON, &arena);
     static const char *const parts[] = {"\"op\":\"abort\"", "\"executionId\":\"e-1\"",
@@ -84,7 +84,28 @@ Test(route, address_wins_over_body)
         cr_assert_not_null(memmem(text.bytes, text.count, parts[index], strlen(parts[index])),
                            "%.*s", SPAN_ARG(text));
     }
-    cr_assert_null(memmem(text.bytes, text.count, "e-2", 3));
+}
+
+Test(route, what_is_said_twice_and_not_the_same_is_refused)
+{
+    static const struct {
+        const char *method, *uri, *body, *why;
+    } rows[] = {
+        {"POST", "/v1/executions/e-1/abort", "{\"executionId\":\"e-2\"}",
+         "address and body say different things of `executionId`"},
+        {"POST", "/v1/executions/e-1/abort?executionId=e-2", "",
+         "the address says two things of `executionId`"},
+        {"POST", "/v1/executions", "{\"op\":\"delete\",\"executionId\":\"e-1\"}",
+         "address and body say different things of `op`"},
+        {"GET", "/v1/executions?status=Waiting&status=Error", "",
+         "the address says two things of `status`"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct route route = resolve(rows[i].method, rows[i].uri, span_text(rows[i].body));
+        cr_expect_eq(route.target, ROUTE_REFUSED, "%s", rows[i].uri);
+        cr_expect_eq(route.error, PROTO_ERROR_InvalidRequest);
+        cr_expect_str_eq(route.why, rows[i].why);
+    }
 }
 
 Test(route, percent_encoding_is_decoded_once_and_only_where_it_is_one)
@@ -96,7 +117,7 @@ Test(route, percent_encoding_is_decoded_once_and_only_where_it_is_one)
 Test(route, numbers_stay_text_where_they_are_none)
 {
     struct route route =
-        resolve("GET", "/v1/executions?limit=10&limit=x1&version=99999999999999999", SPAN_EMPTY);
+        resolve("GET", "/v1/executions?limit=x1&version=99999999999999999", SPAN_EMPTY);
     assert_body(&route, "{\"limit\":\"x1\",\"version\":\"99999999999999999\",\"v\":1,"
                         "\"op\":\"list\"}");
 }
