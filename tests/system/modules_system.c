@@ -104,16 +104,21 @@ static void no_op(struct ev_loop *of, ev_timer *timer, int events)
 }
 
 /* Turns the loop until the server has `count` requests of `path`. */
-static void await_requests(const char *path, size_t count)
+static void await_requests_of(struct test_http *of, const char *path, size_t count)
 {
-    for (int round = 0; round < 2000 && test_http_count(server, path) < count; round++) {
+    for (int round = 0; round < 2000 && test_http_count(of, path) < count; round++) {
         ev_timer tick;
         ev_timer_init(&tick, no_op, 0.01, 0.);
         ev_timer_start(loop, &tick);
         ev_run(loop, EVRUN_ONCE);
         ev_timer_stop(loop, &tick);
     }
-    CHECK_INT(test_http_count(server, path), count);
+    CHECK_INT(test_http_count(of, path), count);
+}
+
+static void await_requests(const char *path, size_t count)
+{
+    await_requests_of(server, path, count);
 }
 
 static struct span json(const char *text)
@@ -367,6 +372,49 @@ static void broken_connections_are_transient(void)
     await(2);
     CHECK_INT(answer(1)->outcome, PROTO_CALL_UNREACHABLE);
     CHECK_INT(answer(2)->outcome, PROTO_CALL_UNREACHABLE);
+}
+
+static void kept_connections_that_died_are_no_failure(void)
+{
+    CHECK_CASE("a call goes on afresh when more kept connections have died than curl tries");
+    enum { KEPT = 8, TRIED = 6 };
+    static struct test_http_reply replies[KEPT + TRIED + 1];
+    for (size_t index = 0; index < KEPT; index++) {
+        replies[index] = (struct test_http_reply){.body = "{}", .gated = true};
+    }
+    for (size_t index = KEPT; index < KEPT + TRIED; index++) {
+        replies[index] = (struct test_http_reply){.manner = TEST_HTTP_CLOSE};
+    }
+    replies[KEPT + TRIED] = (struct test_http_reply){.body = "{\"a\":1}"};
+    struct test_http *busy = test_http_start();
+    char url[TEST_HTTP_URL_BYTES];
+    test_http_url(busy, "/", url);
+    test_http_script(busy, "/", replies, KEPT + TRIED + 1);
+    clear_inbox();
+    for (uint64_t ticket = 0; ticket < KEPT; ticket++) {
+        CHECK(call(ticket, (struct call_spec){.url = url}) == RESULT_OK);
+    }
+    await_requests_of(busy, "/", KEPT);
+    test_http_release(busy, KEPT);
+    await(KEPT);
+
+    CHECK(call(KEPT, (struct call_spec){.url = url}) == RESULT_OK);
+    await(KEPT + 1);
+
+    CHECK_INT(answer(KEPT)->outcome, PROTO_CALL_ANSWERED);
+    CHECK_INT(test_http_count(busy, "/"), KEPT + TRIED + 1);
+    CHECK_INT(test_http_connections(busy, NULL), KEPT + 1);
+
+    CHECK_CASE("a fresh connection that dies is one");
+    static const struct test_http_reply closing[] = {{.manner = TEST_HTTP_CLOSE}};
+    test_http_script(busy, "/closing", closing, 1);
+    char closing_url[TEST_HTTP_URL_BYTES];
+    test_http_url(busy, "/closing", closing_url);
+    clear_inbox();
+    CHECK(call(1, (struct call_spec){.url = closing_url}) == RESULT_OK);
+    await(1);
+    CHECK_INT(answer(1)->outcome, PROTO_CALL_UNREACHABLE);
+    test_http_stop(busy);
 }
 
 static void deadlines_end_every_call(void)
@@ -638,6 +686,7 @@ int main(void)
     answers_become_values();
     bad_replies_say_what_is_wrong();
     broken_connections_are_transient();
+    kept_connections_that_died_are_no_failure();
     deadlines_end_every_call();
     impossible_calls_are_refused();
     requests_carry_what_they_should();

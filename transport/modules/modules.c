@@ -67,6 +67,7 @@ struct call {
     struct call *next_in_chain;
     ev_timer deadline;
     uint64_t started_ms;
+    bool is_fresh; /* on a connection of its own, after those that were kept had died */
 };
 
 struct call_list {
@@ -424,6 +425,7 @@ static bool call_prepare(struct call *call, char reason[REASON_BYTES])
     exchange->too_large = false;
     exchange->no_memory = false;
     exchange->error_text[0] = '\0';
+    curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, 0L);
     size_t reply_bytes_max =
         asked->reply_bytes_max == 0 ? LIMIT_REPLY_BYTES : asked->reply_bytes_max;
     if (exchange->count_max != reply_bytes_max) {
@@ -637,6 +639,28 @@ static size_t on_bytes(char *bytes, size_t one, size_t count, void *owner)
     return more;
 }
 
+/* A server may close a kept connection at any time, also just as we use it: that is no failure of
+ * the module. curl itself goes on to other connections that were kept, but gives up after five
+ * which have died, too (a restart of a busy module). Then one is opened, once a call. Nothing came
+ * on the others, and the module knows the call by its Idempotency-Key. */
+static bool goes_on_afresh(struct call *call, CURLcode code)
+{
+    CURL *easy = call->exchange->easy;
+    long head_bytes = 0;
+    long opened = 0;
+    curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &head_bytes);
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
+    if ((code != CURLE_SEND_ERROR && code != CURLE_RECV_ERROR && code != CURLE_GOT_NOTHING) ||
+        call->is_fresh || opened > 0 || head_bytes > 0 || call->exchange->count > 0) {
+        return false;
+    }
+    http_loop_remove(&call->modules->curl, easy);
+    call->is_fresh = true;
+    call->exchange->error_text[0] = '\0';
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    return http_loop_add(&call->modules->curl, easy) == RESULT_OK;
+}
+
 static void on_transfer_done(void *owner, CURL *easy, CURLcode code)
 {
     (void)owner;
@@ -644,7 +668,9 @@ static void on_transfer_done(void *owner, CURL *easy, CURLcode code)
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &tag);
     struct exchange *exchange = BASE_CAST(exchange, tag, EXCHANGE_MAGIC);
     struct call *call = BASE_CAST(call, exchange->call, CALL_MAGIC);
-
+    if (goes_on_afresh(call, code)) {
+        return;
+    }
     long status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     bool too_large = exchange->too_large || code == CURLE_FILESIZE_EXCEEDED;
