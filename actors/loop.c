@@ -144,6 +144,16 @@ void actor_loop_stop(struct actor_loop *loop)
     loop->running = false;
 }
 
+void actor_loop_finish(struct actor_loop *loop)
+{
+    ASSERT(!loop->running);
+    bool more = loop->turn != NULL;
+    while (more) {
+        struct proto_message *batch = actor_mailbox_take(&loop->mailbox, LIMIT_ACTOR_BATCH, &more);
+        (void)loop->turn(loop->actor, batch, actor_clock_now(&loop->clock));
+    }
+}
+
 void actor_loop_release(struct actor_loop *loop)
 {
     if (loop->magic != LOOP_MAGIC) {

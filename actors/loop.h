@@ -47,6 +47,8 @@ void actor_loop_settle(struct actor_loop *loop, actor_turn_fn turn, void *actor)
 MUST_USE enum result actor_loop_start(struct actor_loop *loop);
 /* Closes the mailbox after the current turn and joins the thread. Idempotent. */
 void actor_loop_stop(struct actor_loop *loop);
+/* Once stopped: the turns that take what had been sent by then, on the caller's thread. */
+void actor_loop_finish(struct actor_loop *loop);
 /* Stops, and frees what was not taken. */
 void actor_loop_release(struct actor_loop *loop);
 /* Turns so far: any thread, for metrics. */

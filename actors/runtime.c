@@ -566,6 +566,7 @@ void actor_runtime_stop(struct actor_runtime *runtime)
         actor_loop_stop(&runtime->bus_loop);
     }
     actor_loop_stop(&runtime->journal_loop);
+    actor_loop_finish(&runtime->journal_loop); /* replies may have left before their commits */
     actor_loop_stop(&runtime->storage_loop);
     actor_loop_stop(&runtime->audit_loop);
     if (runtime->hot != NULL) {

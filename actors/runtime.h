@@ -141,7 +141,8 @@ void actor_runtime_metrics(struct actor_runtime *runtime, struct arena *arena, s
  * Orderly end: starts are answered ShuttingDown; running segments end or are left to the journal;
  * then nothing more is taken and the shards' threads end, so that the journal stands still; drains
  * are given until timeout_ms. RESULT_OK: bus, state table, blobs and index have all that the
- * journal has; RESULT_TIMEOUT: not all (nothing is lost). Then stop joins the other threads.
+ * journal has; RESULT_TIMEOUT: not all (nothing is lost). Then stop joins the other threads, and
+ * leaves in the journal whatever was answered, drained or not.
  */
 MUST_USE enum result actor_runtime_drain(struct actor_runtime *runtime, uint32_t timeout_ms);
 void actor_runtime_stop(struct actor_runtime *runtime);

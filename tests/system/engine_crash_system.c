@@ -267,6 +267,39 @@ static void killed_without_durability(int acknowledged)
     host_remove_directory(directory);
 }
 
+/* Replies do not wait for the journal then, so at the end many commits are on their way to it. */
+static void stopped_without_durability(void)
+{
+    enum { STARTS = 400 };
+    CHECK_CASE(
+        "stopped without durability, and without time to drain: all that was acknowledged is "
+        "there");
+    char directory[128];
+    struct engine_host host;
+    host_directory(directory);
+    host_open(&host, directory, careless());
+    host_deploy(&host, "approval.bpmn", approval);
+    for (int i = 0; i < STARTS; i++) {
+        REQUIRE(host_send(&host,
+                          "{\"op\":\"start\",\"process\":\"approval\","
+                          "\"executionId\":\"e-%d\"}",
+                          i) != 0);
+    }
+    for (int i = 0; i < STARTS; i++) {
+        uint64_t ticket;
+        CHECK_INT(host_int(host_next_reply(&host, &ticket), "state"), 3);
+    }
+    host_close(&host);
+
+    host_open(&host, directory, careless());
+    CHECK_INT(host.recovery.executions, STARTS);
+    for (int i = 0; i < STARTS; i++) {
+        CHECK_INT(look_at(&host, i), 3);
+    }
+    host_close(&host);
+    host_remove_directory(directory);
+}
+
 /* ---- modules ---- */
 
 static struct test_http *modules;
@@ -349,6 +382,7 @@ int main(void)
     for (size_t i = 0; i < sizeof careless_moments / sizeof careless_moments[0]; i++) {
         killed_without_durability(careless_moments[i]);
     }
+    stopped_without_durability();
     committed_calls_do_not_run_again();
     return check_report();
 }
