@@ -174,6 +174,18 @@ Test(lint, a_loop_in_which_nothing_happens_is_refused)
     SAMPLE_BETWEEN("<intermediateCatchEvent id='x'><timerEventDefinition><" kind ">" text          \
                    "</" kind "></timerEventDefinition></intermediateCatchEvent>")
 
+Test(lint, a_cron_text_that_never_fires_is_told)
+{
+#define STARTS(text)                                                                               \
+    SAMPLE("<startEvent id='s'><timerEventDefinition><timeCycle>" text                             \
+           "</timeCycle></timerEventDefinition></startEvent>" END FLOW("f", "s", "e"))
+    sample_warn(STARTS("0 0 30 2 *"), "timer", "s", "never fires");
+    sample_warn(STARTS("0 9 31 4,6,9,11 ?"), "timer", "s", "never fires");
+    expect_silence(STARTS("0 0 29 2 *"), "timer");
+    expect_silence(STARTS("0 9 * * MON-FRI"), "timer");
+#undef STARTS
+}
+
 Test(lint, literal_timer_values_must_be_what_they_claim)
 {
     static const char *const good[] = {TIMER("timeDuration", "PT5M"),

@@ -52,6 +52,12 @@ static void check_cron(const struct subject *subject)
         (void)snprintf(reason, sizeof reason, "%s, at character %u", error.reason,
                        error.offset + 1);
         refuse(subject, "cron text", reason);
+        return;
+    }
+    int64_t next_ms; /* counted from 1970 on: whether there is such a day at all */
+    if (!engine_cron_next(&cron, &engine_zone_utc, 0, &next_ms)) {
+        engine_lint_problem(subject->report, ENGINE_WARNING, "timer", subject->node,
+                            "there is no such day: it never fires");
     }
 }
 

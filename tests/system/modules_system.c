@@ -354,6 +354,15 @@ static void broken_connections_are_transient(void)
         CHECK_INT(done->status, 0);
     }
 
+    CHECK_CASE("a header that is too long");
+    static char whole[200000] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: ";
+    memset(whole + strlen(whole), 'a', sizeof whole - strlen(whole) - 5);
+    memcpy(whole + sizeof whole - 5, "\r\n\r\n", 5);
+    const struct proto_call_done *long_head = one(
+        (struct test_http_reply){.manner = TEST_HTTP_RAW, .body = whole}, (struct call_spec){0});
+    CHECK_INT(long_head->outcome, PROTO_CALL_UNREACHABLE);
+    CHECK_HAS(long_head->reason, "a header that is too long");
+
     CHECK_CASE("nothing listens");
     clear_inbox();
     struct test_http *gone = test_http_start();

@@ -742,8 +742,9 @@ static struct ending ending_of_failure(const struct exchange *exchange, CURLcode
         snprintf(reason, REASON_BYTES, "reply larger than %zu bytes", exchange->count_max);
         return ending;
     }
-    if (exchange->no_memory) {
-        snprintf(reason, REASON_BYTES, "no memory for the reply");
+    if (exchange->no_memory ||
+        code == CURLE_OUT_OF_MEMORY) { /* curl says so of long headers, too */
+        snprintf(reason, REASON_BYTES, "no memory for the reply, or a header that is too long");
         return ending;
     }
     /* The scheme was checked before, so an unsupported protocol is the server's: bytes that are no
