@@ -210,6 +210,16 @@ bool engine_expression_is_literal(const struct engine_expression *expression)
     return expression->literal;
 }
 
+struct span engine_expression_literal(const struct engine_expression *expression)
+{
+    ASSERT(expression->literal);
+    const struct expression_value *constant = &expression->root->as.constant;
+    if (constant->type >= VALUE_DATE && constant->type <= VALUE_DURATION) {
+        return SPAN_EMPTY;
+    }
+    return constant->type == VALUE_STRING ? constant->as.text : expression->source;
+}
+
 struct span engine_expression_source(const struct engine_expression *expression)
 {
     return expression->source;

@@ -122,8 +122,11 @@ struct engine_evaluation {
 MUST_USE enum result engine_expression_evaluate(const struct engine_expression *expression,
                                                 const struct engine_names *names,
                                                 struct arena *arena, struct engine_evaluation *out);
-/* Is this a literal without any name or operation in it? (No marker: "abc".) */
+/* Is this a literal without any name or operation in it? ("abc" without a marker, ="abc".) */
 bool engine_expression_is_literal(const struct engine_expression *expression);
+/* Of a literal: the text that it is, or the source of what is no text (=5). An empty span for a
+ * date, a time or a duration (=@"PT5M"): a value that is what it claims. */
+struct span engine_expression_literal(const struct engine_expression *expression);
 /* The source text as given. */
 struct span engine_expression_source(const struct engine_expression *expression);
 

@@ -195,11 +195,18 @@ Test(lint, literal_timer_values_must_be_what_they_claim)
                                        TIMER("timeDate", "2026-11-30T10:00:00Z"),
                                        TIMER("timeDate", "9999-12-31"),
                                        TIMER("timeCycle", "R3/PT10S"),
+                                       TIMER("timeCycle", "=\"R3/PT10S\""),
+                                       TIMER("timeDuration", "= \"PT5M\""),
+                                       TIMER("timeDate", "=\"2026-11-30T10:00:00Z\""),
+                                       TIMER("timeDuration", "=@\"PT5M\""),
+                                       TIMER("timeDate", "=@\"2026-11-30\""),
                                        TIMER("timeDuration", "PT99999999999999S")};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         expect_silence(good[i], "timer");
     }
     sample_refuse(TIMER("timeDuration", "PT2W"), "timer", "x", "no duration");
+    sample_refuse(TIMER("timeDuration", "=\"PT2W\""), "timer", "x", "\"PT2W\" is no duration");
+    sample_refuse(TIMER("timeDuration", "=5"), "timer", "x", "no duration");
     sample_refuse(TIMER("timeDuration", "P1Y2W"), "timer", "x", "weeks cannot be mixed");
     sample_refuse(TIMER("timeDuration", "5 minutes"), "timer", "x", "begins with P");
     sample_refuse(TIMER("timeDate", "2026-02-30"), "timer", "x", "no date");

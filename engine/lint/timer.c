@@ -115,8 +115,10 @@ void engine_lint_timers(const struct engine_process *process, struct lint_option
             if (event->timer_value == NULL) {
                 engine_lint_problem(report, subject.refusal, "timer", node, "has no time");
             } else if (engine_expression_is_literal(event->timer_value)) {
-                subject.text = engine_expression_source(event->timer_value);
-                check_timer(&subject, event);
+                subject.text = engine_expression_literal(event->timer_value);
+                if (subject.text.bytes != NULL) {
+                    check_timer(&subject, event);
+                }
             }
         }
     }

@@ -248,9 +248,10 @@ static void check_call(struct draft *draft, struct engine_node *node, struct xml
                              "does not say which process it calls");
         return;
     }
-    struct span called = engine_expression_source(node->called);
-    const struct id *id =
-        engine_expression_is_literal(node->called) ? engine_ids_find(&draft->ids, called) : NULL;
+    bool is_literal = engine_expression_is_literal(node->called);
+    struct span called = is_literal ? engine_expression_literal(node->called)
+                                    : engine_expression_source(node->called);
+    const struct id *id = is_literal ? engine_ids_find(&draft->ids, called) : NULL;
     if (id != NULL && id->kind != ID_PROCESS) {
         engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
                              "calls %.*s \"%.*s\" (line %u), which is no process",
