@@ -84,9 +84,13 @@ static bool find_moment(struct engine_decision *decision, const struct engine_vi
     }
     struct span text = wire_string_or(evaluation.value, "");
     int64_t now_ms = decision->execution->now_ms;
-    bool is_read = read_moment(definition->timer, text, now_ms, moment);
+    bool is_text = definition->timer_value == NULL || wire_is(evaluation.value, WIRE_STRING);
+    bool is_read = is_text && read_moment(definition->timer, text, now_ms, moment);
     if (!is_read || (moment->is_never && needs_to_fire(visit, node))) {
-        struct span reason = ENGINE_TEXT(decision, "\"%.*s\": %s", SPAN_ARG(text), moment->reason);
+        struct span reason =
+            is_text ? ENGINE_TEXT(decision, "\"%.*s\": %s", SPAN_ARG(text), moment->reason)
+                    : ENGINE_TEXT(decision, "it is %s, and no time",
+                                  wire_is(evaluation.value, WIRE_NIL) ? "null" : "no text");
         engine_fail_expression(decision, visit, resume, what, (const char *)reason.bytes);
         return false;
     }

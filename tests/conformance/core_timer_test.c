@@ -108,14 +108,20 @@ Test(catch_timer, of_very_long_ago_or_far_is_never_early)
 
 Test(catch_timer, with_an_expression_that_is_no_time_is_an_incident_that_names_it)
 {
-    struct world world;
-    world_open(&world, WORLD_BPMN(START("s") CATCH("t", "timeDuration", "=wait") FLOW("s", "t")),
-               NULL);
-    world_start(&world, NULL, "{\"wait\":\"soon\"}");
-    cr_expect_str_eq(world_error(&world), "ExpressionFailed");
-    cr_expect(strstr(world_error_message(&world), "soon") != NULL, "%s",
-              world_error_message(&world));
-    world_close(&world);
+    static const char *const rows[][2] = {
+        {"{\"wait\":\"soon\"}", "\"soon\": a duration begins with P"},
+        {"{}", "it is null, and no time"},
+        {"{\"wait\":5}", "it is no text, and no time"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct world world;
+        world_open(&world,
+                   WORLD_BPMN(START("s") CATCH("t", "timeDuration", "=wait") FLOW("s", "t")), NULL);
+        world_start(&world, NULL, rows[i][0]);
+        cr_expect_str_eq(world_error(&world), "ExpressionFailed");
+        cr_expect(strstr(world_error_message(&world), rows[i][1]) != NULL, "%s",
+                  world_error_message(&world));
+        world_close(&world);
+    }
 }
 
 static const char interrupting[] =
