@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/read/extension.h"
 #include "engine/read/read.h"
 #include "engine/read/support.h"
 #include "proto/base/limits.h"
@@ -59,6 +60,18 @@ static void print_markers(FILE *out)
     for (unsigned marker = 0; marker < SUPPORT_MARKER_COUNT; marker++) {
         (void)fprintf(out, "| %s | %s |\n", engine_support_marker_name((enum support_marker)marker),
                       words[engine_support_marker((enum support_marker)marker)]);
+    }
+}
+
+static void print_missed(FILE *out)
+{
+    const struct extension_missed *missed;
+    (void)fprintf(out, "\n## Vendors' extensions that are not run\n\n"
+                       "Each is a warning (`ignored-extension`) of `validate` and `deploy`, which "
+                       "names kind, number, and the first element that has it.\n\n"
+                       "| extension | what it is in its engine |\n|---|---|\n");
+    for (size_t i = 0; (missed = engine_extension_missed(i)) != NULL; i++) {
+        (void)fprintf(out, "| `%s` | %s |\n", missed->name, missed->what);
     }
 }
 
@@ -139,15 +152,16 @@ static bool print_files(FILE *out, const char *folder)
 
 static bool print_page(FILE *out, const char *folder)
 {
-    (void)fprintf(out,
-                  "# BPMN coverage\n\n"
-                  "What is executed, printed by `tools/dev coverage` from the tables that "
-                  "`validate` and `deploy` refuse by\n"
-                  "(`engine/element/kinds.def`, `engine/read/support.c`). What it means is told in "
-                  "[bpmn.md](bpmn.md).\n\n");
+    (void)fprintf(out, "# BPMN coverage\n\n"
+                       "What is executed, printed by `tools/dev coverage` from the tables that "
+                       "`validate` and `deploy` refuse by\n"
+                       "(`engine/element/kinds.def`, `engine/read/support.c`, "
+                       "`engine/read/extension.c`). What it means is told in "
+                       "[bpmn.md](bpmn.md).\n\n");
     print_kinds(out);
     print_events(out);
     print_markers(out);
+    print_missed(out);
     return print_files(out, folder);
 }
 

@@ -144,12 +144,14 @@ static uint32_t version_number(struct span text)
 static void read_binding(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
     struct span binding = engine_xml_attribute(element, XML_CAMUNDA, "calledElementBinding");
-    struct span version = engine_xml_attribute(element, XML_CAMUNDA, "calledElementVersion");
-    if (!span_is(binding, "version")) {
+    if (!span_is(binding, "version")) { /* nor is the number asked for: it is told as ignored */
         engine_activity_bind(draft, node, element,
                              (struct draft_place){element, "calledElementVersionTag"}, binding,
                              XML_CAMUNDA);
-    } else if ((node->called_version = version_number(version)) == 0) {
+        return;
+    }
+    struct span version = engine_xml_attribute(element, XML_CAMUNDA, "calledElementVersion");
+    if ((node->called_version = version_number(version)) == 0) {
         engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
                              "the called version \"%.*s\" is no number", SPAN_ARG(version));
     }

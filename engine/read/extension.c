@@ -94,6 +94,7 @@ enum { KINDS_MAX = 64 };
 struct leftover {
     struct span uri;
     struct span name;
+    struct xml_element *holder; /* of the first one: the BPMN element that it stands at */
     uint32_t line;
     uint32_t column;
     uint32_t count;
@@ -105,12 +106,11 @@ struct leftovers {
     uint32_t not_listed;
 };
 
-static void note(struct leftovers *leftovers, struct span uri, struct span name,
-                 const struct xml_element *element)
+static void note(struct leftovers *leftovers, struct leftover found)
 {
     for (uint32_t i = 0; i < leftovers->count; i++) {
         struct leftover *seen = &leftovers->at[i];
-        if (span_equal(seen->name, name) && span_equal(seen->uri, uri)) {
+        if (span_equal(seen->name, found.name) && span_equal(seen->uri, found.uri)) {
             seen->count++;
             return;
         }
@@ -119,33 +119,57 @@ static void note(struct leftovers *leftovers, struct span uri, struct span name,
         leftovers->not_listed++;
         return;
     }
-    leftovers->at[leftovers->count++] = (struct leftover){
-        .uri = uri, .name = name, .line = element->line, .column = element->column, .count = 1};
+    found.count = 1;
+    leftovers->at[leftovers->count++] = found;
 }
 
-/* Those by which the process would do something else in the vendor's engine: a warning. */
+static const struct extension_missed missed[] = {
+    {"executionListener", "code that runs as an element begins or ends, or a flow is taken"},
+    {"executionListeners", "Zeebe's list of them: jobs before and after an element's own work"},
+    {"taskListener", "code that runs as a human task is made, assigned, completed, …"},
+    {"taskListeners", "Zeebe's list of them: jobs at each turn of a human task"},
+    {"eventListener", "code that hears a process's events (Activiti, Flowable)"},
+    {"variableListener", "code that runs as a variable changes"},
+    {"errorEventDefinition", "an external task's failure taken as a BPMN error by an expression"},
+    {"mapException", "a Java exception taken as a BPMN error"},
+    {"skipExpression", "leaves a task out"},
+    {"triggerable", "a service task that waits for a signal of its own"},
+    {"variableMappingClass", "Java code that maps the variables of a call"},
+    {"variableMappingDelegateExpression", "a Java bean that maps the variables of a call"},
+};
+
+const struct extension_missed *engine_extension_missed(size_t index)
+{
+    return index < sizeof missed / sizeof missed[0] ? &missed[index] : NULL;
+}
+
 static bool is_missed(struct span name)
 {
-    static const char *const names[] = {
-        "executionListener", "executionListeners",   "taskListener",
-        "taskListeners",     "errorEventDefinition", "variableMappingClass",
-        "skipExpression",    "triggerable",          "variableMappingDelegateExpression",
-        "eventListener",     "mapException",         "variableListener",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (span_is(name, names[i])) {
+    for (size_t i = 0; i < sizeof missed / sizeof missed[0]; i++) {
+        if (span_is(name, missed[i].name)) {
             return true;
         }
     }
     return false;
 }
 
+/* What would be missed names an element that has it. */
+static void report_missed(struct draft *draft, const struct leftover *kind, const char *what)
+{
+    engine_draft_problem(draft, ENGINE_WARNING, "ignored-extension", kind->holder,
+                         "%s \"%.*s\" of %.*s in line %u has no effect here (%u in all)", what,
+                         SPAN_ARG(kind->name), SPAN_ARG(kind->uri), kind->line, kind->count);
+}
+
 static void report(struct draft *draft, const struct leftovers *leftovers, const char *what)
 {
     for (uint32_t i = 0; i < leftovers->count; i++) {
         const struct leftover *kind = &leftovers->at[i];
-        enum engine_severity severity = is_missed(kind->name) ? ENGINE_WARNING : ENGINE_INFO;
-        engine_report_add(draft->report, severity, "ignored-extension", SPAN_EMPTY, kind->line,
+        if (is_missed(kind->name)) {
+            report_missed(draft, kind, what);
+            continue;
+        }
+        engine_report_add(draft->report, ENGINE_INFO, "ignored-extension", SPAN_EMPTY, kind->line,
                           kind->column, "%s \"%.*s\" of %.*s has no effect here (%u in all)", what,
                           SPAN_ARG(kind->name), SPAN_ARG(kind->uri), kind->count);
     }
@@ -164,13 +188,17 @@ static struct span vendor_of(enum xml_namespace space)
     return span_text(vendors[space]);
 }
 
-static void note_attributes(struct leftovers *leftovers, const struct xml_element *element)
+static void note_attributes(struct leftovers *leftovers, struct xml_element *element)
 {
     for (const struct xml_attribute *at = element->attributes; at != NULL; at = at->next) {
         bool is_vendor =
             at->space == XML_ZEEBE || at->space == XML_CAMUNDA || at->space == XML_STRIDER;
         if (is_vendor && !at->used) {
-            note(leftovers, vendor_of(at->space), at->name, element);
+            note(leftovers, (struct leftover){.uri = vendor_of(at->space),
+                                              .name = at->name,
+                                              .holder = element,
+                                              .line = element->line,
+                                              .column = element->column});
         }
     }
 }
@@ -179,7 +207,11 @@ static void note_elements(struct leftovers *leftovers, const struct xml_element 
 {
     for (const struct xml_element *child = list->first; child != NULL; child = child->next) {
         if (!child->used) {
-            note(leftovers, child->uri, child->name, child);
+            note(leftovers, (struct leftover){.uri = child->uri,
+                                              .name = child->name,
+                                              .holder = list->parent,
+                                              .line = child->line,
+                                              .column = child->column});
         }
     }
 }
@@ -188,7 +220,7 @@ void engine_extension_list_unused(struct draft *draft)
 {
     struct leftovers elements = {0};
     struct leftovers attributes = {0};
-    const struct xml_element *element = draft->root;
+    struct xml_element *element = draft->root;
     while (element != NULL) {
         note_attributes(&attributes, element);
         if (engine_xml_is(element, XML_BPMN, "extensionElements")) {

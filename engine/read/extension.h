@@ -61,8 +61,17 @@ void engine_extension_mappings(struct draft *draft, struct xml_element *list,
 void engine_extension_header(struct draft *draft, struct engine_node *node,
                              struct xml_element *element, struct span key, struct span value);
 
-/* An INFO for each kind of extension element, and of vendor attribute, that no reader asked for. */
+/* An INFO for each kind of extension element, and of vendor attribute, that no reader asked for; a
+ * WARNING for those that would be missed. */
 void engine_extension_list_unused(struct draft *draft);
+
+/* Extensions without which the process does something else than in the vendor's engine. */
+struct extension_missed {
+    const char *name;
+    const char *what; /* it is there */
+};
+/* NULL behind the last. */
+const struct extension_missed *engine_extension_missed(size_t index);
 
 /* The explicit task type that an attribute gives, if it is there: a text, or an expression that
  * tells it when the task begins. */

@@ -72,9 +72,31 @@ Test(extension, what_would_change_what_happens_is_a_warning)
         cr_expect_str_eq(problem->rule, "ignored-extension");
         warnings += problem->severity == ENGINE_WARNING;
         cr_expect_eq(problem->severity == ENGINE_WARNING, sample_says(problem, "Listener"));
+        cr_expect_eq(problem->severity == ENGINE_WARNING, sample_says(problem, "userTask \"x\""));
     }
     cr_expect_eq(sample.report.count, 3, "%s", sample_text(&sample));
     cr_expect_eq(warnings, 2);
+    sample_free(&sample);
+}
+
+Test(extension, every_kind_of_listener_is_told_with_an_element_that_has_it)
+{
+    struct sample sample = sample_accept(SAMPLE_BETWEEN(
+        "<userTask id='x'><extensionElements><zeebe:userTask/><zeebe:executionListeners>"
+        "<zeebe:executionListener eventType='start' type='audit'/></zeebe:executionListeners>"
+        "<zeebe:taskListeners><zeebe:taskListener eventType='creating' type='l'/>"
+        "</zeebe:taskListeners></extensionElements></userTask><serviceTask id='y'>"
+        "<extensionElements><zeebe:executionListeners/></extensionElements></serviceTask>"));
+    cr_assert_eq(sample.report.count, 3, "%s", sample_text(&sample));
+    cr_expect_str_eq(sample.report.problems[2].rule, "unreachable");
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct engine_problem *problem = &sample.report.problems[i];
+        cr_expect_str_eq(problem->rule, "ignored-extension");
+        cr_expect_eq(problem->severity, ENGINE_WARNING);
+        cr_expect(span_is(problem->element, "x"));
+        cr_expect(sample_says(problem, i == 0 ? "\"executionListeners\"" : "\"taskListeners\""));
+        cr_expect(sample_says(problem, i == 0 ? "(2 in all)" : "(1 in all)"));
+    }
     sample_free(&sample);
 }
 
@@ -273,6 +295,26 @@ Test(extension, what_nobody_reads_is_listed_once_a_kind)
     sample_free(&sample);
 }
 
+/* As in the vendor's engine; but nobody should believe that it counts. */
+Test(extension, a_version_beside_a_binding_to_the_newest_is_told_as_ignored)
+{
+    static const char *const files[] = {
+        SAMPLE("<businessRuleTask id='t' camunda:decisionRef='d' camunda:decisionRefVersion='2'/>"),
+        SAMPLE("<businessRuleTask id='t' camunda:decisionRef='d' "
+               "camunda:decisionRefBinding='latest' camunda:decisionRefVersion='2'/>"),
+        SAMPLE("<callActivity id='t' calledElement='c' camunda:calledElementVersion='2'/>"),
+    };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct sample sample = sample_accept(files[i]);
+        const struct engine_node *node = sample_node(&sample, "t");
+        cr_expect_null(node->rule.version, "file %zu", i);
+        cr_expect_eq(node->called_version, 0, "file %zu", i);
+        cr_expect(sample_says(sample_problem(&sample, "ignored-extension", ""),
+                              i == 2 ? "\"calledElementVersion\"" : "\"decisionRefVersion\""));
+        sample_free(&sample);
+    }
+}
+
 #define DECIDE(attributes)                                                                         \
     SAMPLE("<businessRuleTask id='t' camunda:decisionRef='d' " attributes "/>")
 
@@ -287,6 +329,8 @@ Test(extension, a_decision_is_bound_to_what_can_be_looked_up)
     cr_expect_not_null(sample_node(&sample, "t")->rule.version);
     sample_free(&sample);
     sample = sample_accept(DECIDE("camunda:decisionRefBinding='deployment'"));
-    cr_expect(sample_says(sample_problem(&sample, "decision-binding", "t"), "its newest version"));
+    const struct engine_problem *problem = sample_problem(&sample, "decision-binding", "t");
+    cr_expect_eq(problem->severity, ENGINE_WARNING);
+    cr_expect(sample_says(problem, "newest version of the decision"));
     sample_free(&sample);
 }

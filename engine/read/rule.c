@@ -31,15 +31,13 @@ static void read_binding(struct draft *draft, const struct engine_node *node,
                          struct xml_element *element, struct span binding)
 {
     if (span_is(binding, "deployment")) {
-        engine_draft_problem(draft, ENGINE_INFO, "decision-binding", element,
-                             "the decision is taken in its newest version, not in that of a "
-                             "deployment");
-    } else if (span_is(binding, "version")) {
-        if (node->rule.version == NULL) {
-            engine_draft_problem(draft, engine_draft_refusal(draft), "decision-binding", element,
-                                 "the decision is bound to a version, and none is named");
-        }
-    } else if (binding.count > 0 && !span_is(binding, "latest")) {
+        engine_draft_problem(draft, ENGINE_WARNING, "decision-binding", element,
+                             "the newest version of the decision is taken: a deployment is one "
+                             "file, and this one holds no decision");
+    } else if (span_is(binding, "version") && node->rule.version == NULL) {
+        engine_draft_problem(draft, engine_draft_refusal(draft), "decision-binding", element,
+                             "the decision is bound to a version, and none is named");
+    } else if (binding.count > 0 && !span_is(binding, "latest") && !span_is(binding, "version")) {
         engine_draft_problem(draft, engine_draft_refusal(draft), "unsupported-element", element,
                              "a decision bound by \"%.*s\" is not looked up", SPAN_ARG(binding));
     }
@@ -64,16 +62,18 @@ static void read_zeebe(struct draft *draft, struct engine_node *node, struct xml
 static void read_camunda(struct draft *draft, struct engine_node *node, struct xml_element *element)
 {
     struct span shape = engine_xml_attribute(element, XML_CAMUNDA, "mapDecisionResult");
+    struct span binding = engine_xml_attribute(element, XML_CAMUNDA, "decisionRefBinding");
     if (!engine_xml_has_attribute(element, XML_CAMUNDA, "decisionRef")) {
         return;
     }
     node->rule.decision =
         engine_draft_attribute(draft, element, XML_CAMUNDA, "decisionRef", ENGINE_DIALECT_AUTO);
-    node->rule.version = engine_draft_attribute(draft, element, XML_CAMUNDA, "decisionRefVersion",
-                                                ENGINE_DIALECT_CONDITION);
+    if (span_is(binding, "version")) { /* beside another one the number says nothing */
+        node->rule.version = engine_draft_attribute(draft, element, XML_CAMUNDA,
+                                                    "decisionRefVersion", ENGINE_DIALECT_CONDITION);
+    }
     read_shape(draft, node, element, shape, ENGINE_RULE_RESULT_LIST);
-    read_binding(draft, node, element,
-                 engine_xml_attribute(element, XML_CAMUNDA, "decisionRefBinding"));
+    read_binding(draft, node, element, binding);
 }
 
 /* Its outputs become variables of their own names. */
