@@ -89,7 +89,8 @@ void engine_extension_header(struct draft *draft, struct engine_node *node,
 
 /* ---- what is left over ---- */
 
-enum { KINDS_MAX = 64 };
+/* Of all kinds; beyond them there is room for those that would be missed. */
+enum { KINDS_MAX = 64, MISSED_MAX = 64 };
 
 struct leftover {
     struct span uri;
@@ -101,27 +102,10 @@ struct leftover {
 };
 
 struct leftovers {
-    struct leftover at[KINDS_MAX];
+    struct leftover at[KINDS_MAX + MISSED_MAX];
     uint32_t count;
     uint32_t not_listed;
 };
-
-static void note(struct leftovers *leftovers, struct leftover found)
-{
-    for (uint32_t i = 0; i < leftovers->count; i++) {
-        struct leftover *seen = &leftovers->at[i];
-        if (span_equal(seen->name, found.name) && span_equal(seen->uri, found.uri)) {
-            seen->count++;
-            return;
-        }
-    }
-    if (leftovers->count == KINDS_MAX) {
-        leftovers->not_listed++;
-        return;
-    }
-    found.count = 1;
-    leftovers->at[leftovers->count++] = found;
-}
 
 static const struct extension_missed missed[] = {
     {"executionListener", "code that runs as an element begins or ends, or a flow is taken"},
@@ -151,6 +135,24 @@ static bool is_missed(struct span name)
         }
     }
     return false;
+}
+
+static void note(struct leftovers *leftovers, struct leftover found)
+{
+    for (uint32_t i = 0; i < leftovers->count; i++) {
+        struct leftover *seen = &leftovers->at[i];
+        if (span_equal(seen->name, found.name) && span_equal(seen->uri, found.uri)) {
+            seen->count++;
+            return;
+        }
+    }
+    uint32_t room = is_missed(found.name) ? KINDS_MAX + MISSED_MAX : KINDS_MAX;
+    if (leftovers->count >= room) {
+        leftovers->not_listed++;
+        return;
+    }
+    found.count = 1;
+    leftovers->at[leftovers->count++] = found;
 }
 
 /* What would be missed names an element that has it. */

@@ -100,6 +100,28 @@ Test(extension, every_kind_of_listener_is_told_with_an_element_that_has_it)
     sample_free(&sample);
 }
 
+Test(extension, a_listener_is_told_behind_however_many_kinds_of_no_matter)
+{
+    static const char end[] = "<camunda:taskListener event='create' class='L'/></extensionElements>"
+                              "</userTask>";
+    char elements[4096] = "<userTask id='x'><extensionElements>";
+    size_t at = strlen(elements);
+    for (int i = 0; i < 70; i++) {
+        at += (size_t)snprintf(elements + at, sizeof elements - at, "<camunda:kind%d/>", i);
+    }
+    char text[8192];
+    (void)snprintf(elements + at, sizeof elements - at, "%s", end);
+    (void)snprintf(text, sizeof text, SAMPLE_BETWEEN("%s"), elements);
+    struct sample sample = sample_accept(text);
+    const struct engine_problem *problem = sample_problem(&sample, "ignored-extension", "x");
+    cr_expect_eq(problem->severity, ENGINE_WARNING);
+    cr_expect(sample_says(problem, "\"taskListener\""));
+    cr_expect(
+        sample_says(&sample.report.problems[sample.report.count - 1], "and 6 more of other kinds"),
+        "%s", sample_text(&sample));
+    sample_free(&sample);
+}
+
 Test(extension, zeebe_mappings_headers_and_retries)
 {
     struct sample sample = sample_accept(SAMPLE_BETWEEN(
