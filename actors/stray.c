@@ -19,10 +19,10 @@
 static const char *const of_all[] = {"v",         "op",          "token", "requestId",
                                      "timeoutMs", "traceparent", NULL};
 
-/* Who asks and by which channel: what gateways put into every request, beside the point for some
- * operations, but never wrong. */
-static const char *const of_all_but_lists[] = {"workspaceId", "projectId", "channel",
-                                               "channelSessionId", NULL};
+/* Who asks, by which channel, about which process: what gateways put into every request, beside the
+ * point for some operations, but never wrong. */
+static const char *const of_all_but_lists[] = {"workspaceId",      "projectId", "channel",
+                                               "channelSessionId", "process",   NULL};
 
 static const struct fields {
     bool is_list; /* nothing else may stand there */

@@ -156,7 +156,7 @@ Test(stray, what_only_another_operation_has_is_refused_by_name)
         {PROTO_OP_START, "{\"process\":1,\"payload\":{}}", "payload", NULL},
         {PROTO_OP_START, "{\"candidateGroup\":1}", "candidateGroup", NULL},
         {PROTO_OP_CALLBACK, "{\"request\":1}", "request", "requestId"},
-        {PROTO_OP_CALLBACK, "{\"process\":1}", "process", NULL},
+        {PROTO_OP_CALLBACK, "{\"process\":1,\"version\":1}", "version", NULL},
         {PROTO_OP_SUSPEND, "{\"executionId\":1,\"reason\":1,\"payload\":1}", "payload", NULL},
         {PROTO_OP_DELETE, "{\"executionId\":1,\"wait\":1}", "wait", NULL},
         {PROTO_OP_STATS, "{\"executionId\":1}", "executionId", NULL},
