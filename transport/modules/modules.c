@@ -4,7 +4,7 @@
  * A call waits in the bucket of its module (project + name) until the bucket has a free place, then
  * gets a pooled exchange (an easy handle with its buffers) and its own deadline timer; it ends when
  * curl is done, the deadline passes, it is cancelled, or the adapter closes. All on the loop's
- * thread; nothing here is called from inside libcurl but on_bytes.
+ * thread; nothing here is called from inside libcurl.
  */
 #include "transport/modules.h"
 
@@ -18,43 +18,21 @@
 #include "proto/base/assert.h"
 #include "proto/base/hash.h"
 #include "proto/wire/json.h"
+#include "transport/modules/exchange.h"
 #include "transport/modules/headers.h"
-#include "transport/modules/reply.h"
 
-#define MODULES_MAGIC  0x4d4f4455u
-#define CALL_MAGIC     0x43414c4cu
-#define EXCHANGE_MAGIC 0x45584348u
+#define MODULES_MAGIC 0x4d4f4455u
+#define CALL_MAGIC    0x43414c4cu
 
 #define CONNECTIONS_DEFAULT        256u
 #define CONNECT_TIMEOUT_MS_DEFAULT 5000u
 #define CONCURRENT_DEFAULT         64u
 #define TIMEOUT_MS_DEFAULT         30000u
 #define BUCKET_CHAINS              256u
-#define BUFFER_BYTES_FIRST         4096u
-#define BUFFER_BYTES_KEPT          (64u << 10) /* a larger reply buffer is not kept for the next call */
-#define ARENA_BLOCK_BYTES          4096u
-#define ARENA_EXTRA_BYTES          (1u << 20)
-#define REASON_BYTES               256u
+#define SCRATCH_BLOCK_BYTES        (64u << 10)
+#define REASON_BYTES               EXCHANGE_REASON_BYTES
 
-_Static_assert(REASON_BYTES >= REPLY_REASON_BYTES && REASON_BYTES >= HEADERS_REASON_BYTES &&
-                   REASON_BYTES >= CURL_ERROR_SIZE,
-               "one buffer holds any reason");
-
-/* One transfer's memory, kept from call to call. */
-struct exchange {
-    uint32_t magic;
-    CURL *easy;
-    struct call *call; /* NULL while in the pool */
-    struct exchange *next_free;
-    struct arena arena; /* URL, headers, JSON body */
-    uint8_t *bytes;     /* the reply so far */
-    size_t count;
-    size_t capacity;
-    size_t count_max;
-    bool too_large;
-    bool no_memory;
-    char error_text[CURL_ERROR_SIZE];
-};
+_Static_assert(REASON_BYTES >= HEADERS_REASON_BYTES, "one buffer holds any reason");
 
 struct call {
     uint32_t magic;
@@ -67,7 +45,6 @@ struct call {
     struct call *next_in_chain;
     ev_timer deadline;
     uint64_t started_ms;
-    bool is_fresh; /* on a connection of its own, after those that were kept had died */
 };
 
 struct call_list {
@@ -94,24 +71,12 @@ struct transport_modules {
     struct http_loop curl;
     struct ev_loop *loop;
     uint32_t queue_max;
-    uint32_t connect_timeout_ms;
-    uint32_t exchanges_kept_max;
-    uint32_t exchanges_kept;
-    struct exchange *free_exchanges;
+    struct exchange_pool exchanges;
     struct arena scratch; /* one reply's value, until it is in its message */
     struct bucket *buckets[BUCKET_CHAINS];
     struct call **calls; /* chains by execution, token and attempt */
     size_t chain_count;  /* power of two */
     struct transport_modules_stats stats;
-};
-
-/* How a call ended; spans are borrowed until call_end has copied them. */
-struct ending {
-    enum proto_call_outcome outcome;
-    uint32_t status;
-    int64_t retry_after_ms;
-    struct span body;
-    const char *reason;
 };
 
 static enum result on_message(struct proto_sink *self, struct proto_message **message);
@@ -126,32 +91,14 @@ static void bucket_pump(struct transport_modules *modules, struct bucket *bucket
 
 static void call_start(struct call *call);
 static bool call_prepare(struct call *call, char reason[REASON_BYTES]);
-static void call_end(struct call *call, struct ending ending);
-static void send_done(const struct call *call, struct ending ending);
+static void call_end(struct call *call, struct exchange_ending ending);
+static void send_done(const struct call *call, struct exchange_ending ending);
 static struct call **call_chain(struct transport_modules *modules, const struct execution_id *id,
                                 uint32_t token, uint32_t attempt);
 static void list_append(struct call_list *list, struct call *call);
 static void list_remove(struct call_list *list, struct call *call);
 
-static struct exchange *exchange_take(struct transport_modules *modules);
-static struct exchange *exchange_new(struct transport_modules *modules);
-static void exchange_give_back(struct transport_modules *modules, struct exchange *exchange);
-static void exchange_free(struct exchange *exchange);
-
-/* The wall clock, which Retry-After's dates are on. */
-static int64_t unix_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec;
-}
-
-static size_t on_bytes(char *bytes, size_t one, size_t count, void *owner);
 static void on_transfer_done(void *owner, CURL *easy, CURLcode code);
-static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTES]);
-static bool is_compressed(CURL *easy, char reason[REASON_BYTES]);
-static struct ending ending_of_failure(const struct exchange *exchange, CURLcode code,
-                                       char reason[REASON_BYTES]);
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events);
 
 static bool url_is_http(struct span url);
@@ -172,9 +119,12 @@ enum result transport_modules_open(const struct transport_modules_options *optio
     modules->sink.send = on_message;
     modules->loop = options->loop;
     modules->queue_max = options->queue_max;
-    modules->exchanges_kept_max = connections_max;
-    modules->connect_timeout_ms =
-        options->connect_timeout_ms == 0 ? CONNECT_TIMEOUT_MS_DEFAULT : options->connect_timeout_ms;
+    modules->exchanges = (struct exchange_pool){
+        .curl = &modules->curl,
+        .connect_timeout_ms = options->connect_timeout_ms == 0 ? CONNECT_TIMEOUT_MS_DEFAULT
+                                                               : options->connect_timeout_ms,
+        .kept_max = connections_max,
+    };
     modules->chain_count = 64;
     while (modules->chain_count < options->queue_max && modules->chain_count < (1u << 16)) {
         modules->chain_count *= 2;
@@ -186,7 +136,7 @@ enum result transport_modules_open(const struct transport_modules_options *optio
         free(modules);
         return RESULT_LIMIT;
     }
-    arena_init(&modules->scratch, BUFFER_BYTES_KEPT, ARENA_EXTRA_BYTES);
+    arena_init(&modules->scratch, SCRATCH_BLOCK_BYTES, EXCHANGE_ARENA_EXTRA_BYTES);
     *out = modules;
     return RESULT_OK;
 }
@@ -213,11 +163,7 @@ void transport_modules_close(struct transport_modules *modules)
     modules->queue_max = 0; /* an answer's receiver may call again at once: not any more */
     cancel_all(modules);
     ASSERT(modules->stats.active == 0 && modules->stats.queued == 0);
-    while (modules->free_exchanges != NULL) {
-        struct exchange *exchange = modules->free_exchanges;
-        modules->free_exchanges = exchange->next_free;
-        exchange_free(exchange);
-    }
+    exchange_pool_release(&modules->exchanges);
     http_loop_release(&modules->curl);
     arena_release(&modules->scratch);
     free(modules->calls);
@@ -281,9 +227,9 @@ static void cancel_call(struct transport_modules *modules, const struct proto_ca
         if (asked->token == cancel->token && asked->attempt == cancel->attempt &&
             span_equal(execution_id_span(&asked->execution_id),
                        execution_id_span(&cancel->execution_id))) {
-            call_end(call, (struct ending){.outcome = PROTO_CALL_CANCELLED,
-                                           .retry_after_ms = -1,
-                                           .reason = "cancelled"});
+            call_end(call, (struct exchange_ending){.outcome = PROTO_CALL_CANCELLED,
+                                                    .retry_after_ms = -1,
+                                                    .reason = "cancelled"});
             return;
         }
     }
@@ -294,9 +240,10 @@ static void cancel_all(struct transport_modules *modules)
 {
     for (size_t index = 0; index < modules->chain_count; index++) {
         while (modules->calls[index] != NULL) {
-            call_end(modules->calls[index], (struct ending){.outcome = PROTO_CALL_CANCELLED,
-                                                            .retry_after_ms = -1,
-                                                            .reason = "the dispatcher is closing"});
+            call_end(modules->calls[index],
+                     (struct exchange_ending){.outcome = PROTO_CALL_CANCELLED,
+                                              .retry_after_ms = -1,
+                                              .reason = "the dispatcher is closing"});
         }
     }
 }
@@ -371,11 +318,11 @@ static void call_start(struct call *call)
 {
     struct transport_modules *modules = call->modules;
     call->started_ms = monotonic_ms();
-    call->exchange = exchange_take(modules);
+    call->exchange = exchange_take(&modules->exchanges);
     char reason[REASON_BYTES];
     if (call->exchange == NULL) {
-        call_end(call, (struct ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1,
-                                       .reason = "no memory for the call"});
+        call_end(call, (struct exchange_ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1,
+                                                .reason = "no memory for the call"});
         return;
     }
     list_remove(&call->bucket->waiting, call);
@@ -383,14 +330,15 @@ static void call_start(struct call *call)
     call->bucket->active_count++;
     modules->stats.queued--;
     modules->stats.active++;
-    call->exchange->call = call;
+    call->exchange->owner = call;
     if (!call_prepare(call, reason)) {
-        call_end(call, (struct ending){PROTO_CALL_REFUSED, .retry_after_ms = -1, .reason = reason});
+        call_end(call, (struct exchange_ending){PROTO_CALL_REFUSED, .retry_after_ms = -1,
+                                                .reason = reason});
         return;
     }
     if (http_loop_add(&modules->curl, call->exchange->easy) != RESULT_OK) {
-        call_end(call, (struct ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1,
-                                       .reason = "no memory for the call"});
+        call_end(call, (struct exchange_ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1,
+                                                .reason = "no memory for the call"});
         return;
     }
     uint32_t timeout_ms = call->message->as.call.timeout_ms;
@@ -408,7 +356,7 @@ static bool call_prepare(struct call *call, char reason[REASON_BYTES])
         snprintf(reason, REASON_BYTES, "the module's URL is not an http:// or https:// URL");
         return false;
     }
-    exchange->arena.limit_bytes = 16 * asked->body.count + ARENA_EXTRA_BYTES;
+    exchange->arena.limit_bytes = 16 * asked->body.count + EXCHANGE_ARENA_EXTRA_BYTES;
     struct curl_slist *headers = NULL;
     if (headers_build(asked, &exchange->arena, &headers, reason) != RESULT_OK) {
         return false;
@@ -421,18 +369,8 @@ static bool call_prepare(struct call *call, char reason[REASON_BYTES])
         snprintf(reason, REASON_BYTES, "the call's body is too large to spell");
         return false;
     }
-    exchange->count = 0;
-    exchange->too_large = false;
-    exchange->no_memory = false;
-    exchange->error_text[0] = '\0';
-    curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, 0L);
-    size_t reply_bytes_max =
-        asked->reply_bytes_max == 0 ? LIMIT_REPLY_BYTES : asked->reply_bytes_max;
-    if (exchange->count_max != reply_bytes_max) {
-        exchange->count_max = reply_bytes_max;
-        curl_easy_setopt(exchange->easy, CURLOPT_MAXFILESIZE_LARGE,
-                         (curl_off_t)exchange->count_max);
-    }
+    exchange_begin(exchange,
+                   asked->reply_bytes_max == 0 ? LIMIT_REPLY_BYTES : asked->reply_bytes_max);
     curl_easy_setopt(exchange->easy, CURLOPT_URL, (const char *)url.bytes);
     curl_easy_setopt(exchange->easy, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.count);
@@ -442,7 +380,7 @@ static bool call_prepare(struct call *call, char reason[REASON_BYTES])
 
 /* The one way out of every call, waiting or active; its transfer, if any, has left the multi handle
  * or leaves it here. */
-static void call_end(struct call *call, struct ending ending)
+static void call_end(struct call *call, struct exchange_ending ending)
 {
     struct transport_modules *modules = call->modules;
     struct bucket *bucket = call->bucket;
@@ -478,7 +416,7 @@ static void call_end(struct call *call, struct ending ending)
     send_done(call, ending);
     bucket->pumping = pumping;
     if (call->exchange != NULL) {
-        exchange_give_back(modules, call->exchange);
+        exchange_give_back(&modules->exchanges, call->exchange);
     }
     arena_clear(&modules->scratch);
     message_free(call->message);
@@ -487,13 +425,13 @@ static void call_end(struct call *call, struct ending ending)
     bucket_pump(modules, bucket);
 }
 
-static void send_done(const struct call *call, struct ending ending)
+static void send_done(const struct call *call, struct exchange_ending ending)
 {
     const struct proto_call *asked = &call->message->as.call;
     struct span reason = span_text(ending.reason);
     struct proto_message *done = message_new(PROTO_CALL_DONE, ending.body.count + reason.count);
     if (done == NULL && ending.body.count > 0) {
-        ending = (struct ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1};
+        ending = (struct exchange_ending){PROTO_CALL_UNREACHABLE, .retry_after_ms = -1};
         reason = span_text("no memory for the reply");
         done = message_new(PROTO_CALL_DONE, reason.count);
     }
@@ -547,228 +485,16 @@ static void list_remove(struct call_list *list, struct call *call)
     }
 }
 
-static struct exchange *exchange_take(struct transport_modules *modules)
-{
-    struct exchange *exchange = modules->free_exchanges;
-    if (exchange == NULL) {
-        return exchange_new(modules);
-    }
-    modules->free_exchanges = exchange->next_free;
-    modules->exchanges_kept--;
-    return exchange;
-}
-
-static struct exchange *exchange_new(struct transport_modules *modules)
-{
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-    if (exchange == NULL) {
-        return NULL;
-    }
-    exchange->easy = curl_easy_init();
-    if (exchange->easy == NULL) {
-        free(exchange);
-        return NULL;
-    }
-    exchange->magic = EXCHANGE_MAGIC;
-    exchange->count_max = SIZE_MAX;
-    arena_init(&exchange->arena, ARENA_BLOCK_BYTES, ARENA_EXTRA_BYTES);
-    http_loop_prepare(&modules->curl, exchange->easy);
-    curl_easy_setopt(exchange->easy, CURLOPT_PRIVATE, exchange);
-    curl_easy_setopt(exchange->easy, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(exchange->easy, CURLOPT_WRITEDATA, exchange);
-    curl_easy_setopt(exchange->easy, CURLOPT_ERRORBUFFER, exchange->error_text);
-    curl_easy_setopt(exchange->easy, CURLOPT_USERAGENT, "strider/" STRIDER_VERSION);
-    curl_easy_setopt(exchange->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)modules->connect_timeout_ms);
-    return exchange;
-}
-
-static void exchange_give_back(struct transport_modules *modules, struct exchange *exchange)
-{
-    exchange->call = NULL;
-    if (modules->exchanges_kept >= modules->exchanges_kept_max) {
-        exchange_free(exchange);
-        return;
-    }
-    if (exchange->capacity > BUFFER_BYTES_KEPT) {
-        free(exchange->bytes);
-        exchange->bytes = NULL;
-        exchange->capacity = 0;
-    }
-    arena_clear(&exchange->arena);
-    exchange->next_free = modules->free_exchanges;
-    modules->free_exchanges = exchange;
-    modules->exchanges_kept++;
-}
-
-static void exchange_free(struct exchange *exchange)
-{
-    ASSERT(exchange->magic == EXCHANGE_MAGIC);
-    curl_easy_cleanup(exchange->easy);
-    arena_release(&exchange->arena);
-    free(exchange->bytes);
-    exchange->magic = 0;
-    free(exchange);
-}
-
-/* Called by libcurl with more of the reply, decoded; another count than asked for ends the
- * transfer. */
-static size_t on_bytes(char *bytes, size_t one, size_t count, void *owner)
-{
-    struct exchange *exchange = BASE_CAST(exchange, owner, EXCHANGE_MAGIC);
-    size_t more = one * count;
-    if (more > exchange->count_max - exchange->count) {
-        exchange->too_large = true;
-        return 0;
-    }
-    size_t needed = exchange->count + more;
-    if (needed > exchange->capacity) {
-        size_t capacity = exchange->capacity == 0 ? BUFFER_BYTES_FIRST : exchange->capacity;
-        while (capacity < needed) {
-            capacity *= 2;
-        }
-        uint8_t *larger = realloc(exchange->bytes, capacity);
-        if (larger == NULL) {
-            exchange->no_memory = true;
-            return 0;
-        }
-        exchange->bytes = larger;
-        exchange->capacity = capacity;
-    }
-    memcpy(exchange->bytes + exchange->count, bytes, more);
-    exchange->count = needed;
-    return more;
-}
-
-/* A server may close a kept connection at any time, also just as we use it: that is no failure of
- * the module. curl itself goes on to other connections that were kept, but gives up after five
- * which have died, too (a restart of a busy module). Then one is opened, once a call. Nothing came
- * on the others, and the module knows the call by its Idempotency-Key. */
-static bool goes_on_afresh(struct call *call, CURLcode code)
-{
-    CURL *easy = call->exchange->easy;
-    long head_bytes = 0;
-    long opened = 0;
-    curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &head_bytes);
-    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
-    if ((code != CURLE_SEND_ERROR && code != CURLE_RECV_ERROR && code != CURLE_GOT_NOTHING) ||
-        call->is_fresh || opened > 0 || head_bytes > 0 || call->exchange->count > 0) {
-        return false;
-    }
-    http_loop_remove(&call->modules->curl, easy);
-    call->is_fresh = true;
-    call->exchange->error_text[0] = '\0';
-    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    return http_loop_add(&call->modules->curl, easy) == RESULT_OK;
-}
-
 static void on_transfer_done(void *owner, CURL *easy, CURLcode code)
 {
     (void)owner;
-    char *tag = NULL;
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &tag);
-    struct exchange *exchange = BASE_CAST(exchange, tag, EXCHANGE_MAGIC);
-    struct call *call = BASE_CAST(call, exchange->call, CALL_MAGIC);
-    if (goes_on_afresh(call, code)) {
+    struct exchange *exchange = exchange_of(easy);
+    struct call *call = BASE_CAST(call, exchange->owner, CALL_MAGIC);
+    if (exchange_goes_on(&call->modules->exchanges, exchange, code)) {
         return;
     }
-    long status = 0;
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    bool too_large = exchange->too_large || code == CURLE_FILESIZE_EXCEEDED;
-    bool refused_by_peer = status >= 300;
     char reason[REASON_BYTES] = "";
-    if (code == CURLE_OK || (too_large && refused_by_peer)) {
-        /* An error page that is too long to read still is an answer with a status. */
-        exchange->count = too_large ? 0 : exchange->count;
-        call_end(call, ending_of_answer(call, reason));
-    } else {
-        call_end(call, ending_of_failure(exchange, code, reason));
-    }
-}
-
-static struct ending ending_of_answer(struct call *call, char reason[REASON_BYTES])
-{
-    struct exchange *exchange = call->exchange;
-    long status = 0;
-    char *content_type = NULL;
-    curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(exchange->easy, CURLINFO_CONTENT_TYPE, &content_type);
-
-    struct ending ending = {PROTO_CALL_ANSWERED, .status = (uint32_t)status, .retry_after_ms = -1};
-    struct curl_header *retry_after = NULL;
-    if (status >= 300 && curl_easy_header(exchange->easy, "Retry-After", 0, CURLH_HEADER, -1,
-                                          &retry_after) == CURLHE_OK) {
-        ending.retry_after_ms = reply_retry_after_ms(retry_after->value, unix_seconds());
-    }
-    if (exchange->count == 0 && status != 200) {
-        return ending;
-    }
-    if (status < 300 && is_compressed(exchange->easy, reason)) {
-        ending.outcome = PROTO_CALL_BAD_REPLY;
-        ending.reason = reason;
-        return ending;
-    }
-    struct transport_modules *modules = call->modules;
-    modules->scratch.limit_bytes = 16 * exchange->count + ARENA_EXTRA_BYTES;
-    bool readable = reply_read(span_of(exchange->bytes, exchange->count), content_type,
-                               &modules->scratch, &ending.body, reason);
-    if (!readable && status < 300) {
-        ending.outcome = PROTO_CALL_BAD_REPLY;
-        ending.reason = reason;
-    }
-    return ending;
-}
-
-/* Calls ask for no encoding, so that a small answer never unpacks to a large one (RFC 9110
- * §12.5.3). A server that compresses all the same is told so by name. */
-static bool is_compressed(CURL *easy, char reason[REASON_BYTES])
-{
-    struct curl_header *encoding = NULL;
-    if (curl_easy_header(easy, "Content-Encoding", 0, CURLH_HEADER, -1, &encoding) != CURLHE_OK ||
-        encoding->value[0] == '\0' || strcasecmp(encoding->value, "identity") == 0) {
-        return false;
-    }
-    snprintf(reason, REASON_BYTES,
-             "reply has Content-Encoding \"%.40s\", and the call did not ask for any",
-             encoding->value);
-    return true;
-}
-
-static struct ending ending_of_failure(const struct exchange *exchange, CURLcode code,
-                                       char reason[REASON_BYTES])
-{
-    struct ending ending = {PROTO_CALL_UNREACHABLE, .retry_after_ms = -1, .reason = reason};
-    if (exchange->too_large || code == CURLE_FILESIZE_EXCEEDED) {
-        ending.outcome = PROTO_CALL_BAD_REPLY;
-        snprintf(reason, REASON_BYTES, "reply larger than %zu bytes", exchange->count_max);
-        return ending;
-    }
-    if (exchange->no_memory ||
-        code == CURLE_OUT_OF_MEMORY) { /* curl says so of long headers, too */
-        snprintf(reason, REASON_BYTES, "no memory for the reply, or a header that is too long");
-        return ending;
-    }
-    /* The scheme was checked before, so an unsupported protocol is the server's: bytes that are no
-     * HTTP. */
-    if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY) {
-        ending.outcome = PROTO_CALL_BAD_REPLY;
-        snprintf(reason, REASON_BYTES, "reply is not HTTP");
-        return ending;
-    }
-    if (code == CURLE_URL_MALFORMAT) {
-        ending.outcome = PROTO_CALL_REFUSED;
-    }
-    long os_error = 0;
-    curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
-    const char *text =
-        exchange->error_text[0] != '\0' ? exchange->error_text : curl_easy_strerror(code);
-    if (os_error != 0) {
-        char os_text[64];
-        snprintf(reason, REASON_BYTES, "%.160s (%s)", text,
-                 strerror_r((int)os_error, os_text, sizeof os_text));
-    } else {
-        snprintf(reason, REASON_BYTES, "%s", text);
-    }
-    return ending;
+    call_end(call, exchange_end(exchange, code, &call->modules->scratch, reason));
 }
 
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
@@ -781,7 +507,8 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
     char reason[REASON_BYTES];
     snprintf(reason, sizeof reason, "no whole reply within %u ms",
              timeout_ms == 0 ? TIMEOUT_MS_DEFAULT : timeout_ms);
-    call_end(call, (struct ending){PROTO_CALL_TIMED_OUT, .retry_after_ms = -1, .reason = reason});
+    call_end(call, (struct exchange_ending){PROTO_CALL_TIMED_OUT, .retry_after_ms = -1,
+                                            .reason = reason});
 }
 
 static bool url_is_http(struct span url)
