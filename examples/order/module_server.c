@@ -231,9 +231,26 @@ static int listen_on(unsigned short *port)
     return listener;
 }
 
+/* A word that is no port must not become port 0, which is any. */
+static bool read_port(const char *text, unsigned short *port)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    *port = (unsigned short)number;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number <= 65535;
+}
+
 int main(int argc, char **argv)
 {
-    unsigned short port = argc > 1 ? (unsigned short)strtoul(argv[1], NULL, 10) : 7790;
+    unsigned short port = 7790;
+    bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+    if (help || argc > 2 || (argc == 2 && !read_port(argv[1], &port))) {
+        fprintf(help ? stdout : stderr,
+                "usage: example-modules [PORT]\n\nThe modules of the order example, on 127.0.0.1: "
+                "PORT is 7790 without it, any free one with 0.\n");
+        return help ? 0 : 2;
+    }
     int listener = listen_on(&port);
     if (listener < 0) {
         fprintf(stderr, "example-modules: port %u: %s\n", port, strerror(errno));

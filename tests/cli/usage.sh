@@ -211,4 +211,16 @@ run validate "$scratch/refused.bpmn"
 exits 1
 says "$scratch/refused.bpmn:3: error: startEvent \"a\": "
 
+it "example-modules tells its usage, and takes no word for a port"
+code=0
+out=$("$build/example-modules" --help) || code=$?
+exits 0
+says "usage: example-modules [PORT]"
+for word in x 65536 -1 78x ""; do
+    code=0
+    err=$(timeout 10 "$build/example-modules" "$word" 2>&1 >/dev/null) || code=$?
+    exits 2
+    complains "usage: example-modules [PORT]"
+done
+
 finish
