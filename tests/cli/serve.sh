@@ -162,7 +162,10 @@ says '"version":2'
 printf '<definitions' >"$scratch/broken.bpmn"
 run deploy "$scratch/broken.bpmn" --project shop
 exits 1
-complains "DefinitionInvalid"
+complains "DefinitionInvalid: $scratch/broken.bpmn is refused"
+complains "$scratch/broken.bpmn:1:"
+complains ": error: "
+complains " [xml]"
 
 listed_as_version() {
     local end=$((SECONDS + 20))

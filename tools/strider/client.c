@@ -4,6 +4,7 @@
  */
 #include "tools/strider/client.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct session {
     const struct client_shape *shape;
     struct arena arena;
     struct client_connection connection;
+    const char *path; /* the file that is deployed; else NULL */
 };
 
 static int complain(const struct session *session, int code, const char *message)
@@ -178,6 +180,31 @@ static int write_request(struct session *session, struct span extra, uint32_t ex
     return out->count > 0 ? CLI_DONE : complain(session, CLI_FAILED, "the request is too large");
 }
 
+/* What a refused definition has, as `strider validate` says it. False: the reply lists nothing. */
+static bool show_problems(const char *path, struct span reply, struct arena *arena)
+{
+    struct span details = wire_find_text(wire_find_text(reply, "error"), "details");
+    struct span problems = wire_find_text(details, "problems");
+    struct span problem;
+    struct wire_map_walk walk = wire_array_begin(problems);
+    while (wire_array_next(&walk, &problem)) {
+        int64_t line = wire_int_or(wire_find_text(problem, "line"), 0);
+        int64_t column = wire_int_or(wire_find_text(problem, "column"), 0);
+        fprintf(stderr, "%s", path);
+        if (line > 0) {
+            fprintf(stderr, ":%" PRId64, line);
+        }
+        if (line > 0 && column > 0) {
+            fprintf(stderr, ":%" PRId64, column);
+        }
+        fprintf(stderr, ": %.*s: %.*s [%.*s]\n",
+                SPAN_ARG(cli_cell(wire_find_text(problem, "severity"), arena)),
+                SPAN_ARG(cli_cell(wire_find_text(problem, "message"), arena)),
+                SPAN_ARG(cli_cell(wire_find_text(problem, "rule"), arena)));
+    }
+    return wire_count(problems) > 0;
+}
+
 /* Error replies: the message for a person, the whole reply for a program. */
 static int show_reply(struct session *session, struct span reply)
 {
@@ -189,6 +216,10 @@ static int show_reply(struct session *session, struct span reply)
     }
     if (ok) {
         return CLI_DONE;
+    }
+    if (session->path != NULL && show_problems(session->path, reply, &session->arena)) {
+        return cli_complain(session->shape->operation, CLI_FAILED,
+                            "DefinitionInvalid: %s is refused", session->path);
     }
     return client_complain_refused(session->shape->operation, reply, &session->arena);
 }
@@ -206,6 +237,7 @@ static int deploy_file(struct session *session, const char *path)
 {
     struct span content;
     char problem[512];
+    session->path = path;
     if (cli_read_file(path, LIMIT_DEFINITION_BYTES, &session->arena, &content, problem) !=
         RESULT_OK) {
         return complain(session, CLI_FAILED, problem);
