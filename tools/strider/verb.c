@@ -238,7 +238,7 @@ int cli_complain(const char *verb, int code, const char *format, ...)
 
 const char *cli_nearest(const char *written, const void *names, size_t count, size_t stride)
 {
-    size_t limit = strlen(written) / 3 + 1; /* more edits than that: something else was meant */
+    size_t limit = (strlen(written) + 2) / 3; /* more edits than that: something else was meant */
     size_t best = limit + 1;
     const char *found = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -118,4 +118,7 @@ Test(verb, nearest_is_silent_about_what_is_far)
     cr_expect_str_eq(cli_nearest("strat", names, 3, sizeof(names[0])), "start");
     cr_expect_str_eq(cli_nearest("stat", names, 3, sizeof(names[0])), "start");
     cr_expect_null(cli_nearest("deploy", names, 3, sizeof(names[0])));
+    static const char *const options[] = {"json", "token"};
+    cr_expect_null(cli_nearest("reason", options, 2, sizeof(options[0])));
+    cr_expect_str_eq(cli_nearest("jsno", options, 2, sizeof(options[0])), "json");
 }
